@@ -1,0 +1,1 @@
+# The installed package: find_package(supple) gives supple::runtime and supple::supple.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/mesh/volume_mesh.h"
+
+#include <algorithm>
+
+namespace supple {
+
+const ElasticMaterial& default_material() {
+  static const ElasticMaterial material{.name = "default"};
+  return material;
+}
+
+template <int Nodes>
+void assign_materials_from_regions(VolumeMesh<Nodes>& mesh) {
+  constexpr Index none = -1;
+  mesh.element_material.assign(mesh.elements.size(), none);
+  for (const Region& region : mesh.regions) {
+    for (const Index element : mesh.sets[static_cast<std::size_t>(region.set)].elements) {
+      mesh.element_material[static_cast<std::size_t>(element)] = region.material;
+    }
+  }
+  if (std::find(mesh.element_material.begin(), mesh.element_material.end(), none) == mesh.element_material.end())
+    return;
+  const auto fallback = static_cast<Index>(mesh.materials.size());
+  mesh.materials.push_back(default_material());
+  std::replace(mesh.element_material.begin(), mesh.element_material.end(), none, fallback);
+}
+
+template <int Nodes>
+void set_uniform_material(VolumeMesh<Nodes>& mesh, const ElasticMaterial& material) {
+  mesh.materials = {material};
+  mesh.element_material.clear();
+  mesh.regions.clear();
+}
+
+template void assign_materials_from_regions(TetMesh&);
+template void assign_materials_from_regions(HexMesh&);
+template void set_uniform_material(TetMesh&, const ElasticMaterial&);
+template void set_uniform_material(HexMesh&, const ElasticMaterial&);
+
+}  // namespace supple
