@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/fem/elastic_body.h"
+
+#include "supple/fem/assembly.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace supple {
+
+struct ElasticBody::Data {
+  MaterialModel model;
+  Index element_count;
+  VecX rest_positions;
+  double volume;
+  std::variant<ElementBatches<4>, ElementBatches<8>> elements;
+  BlockMatrix mass;
+  VecX lumped_mass;
+
+  /// Calls visit(Assembly<Nodes>{}, batches) for the kind of element this body is made of.
+  template <class Visit>
+  auto with_elements(const Visit& visit) const {
+    if (const auto* tets = std::get_if<ElementBatches<4>>(&elements)) return visit(Assembly<4>{}, *tets);
+    return visit(Assembly<8>{}, std::get<ElementBatches<8>>(elements));
+  }
+};
+
+namespace {
+
+Status check_material(const ElasticMaterial& material) {
+  const auto bad = [&](std::string_view what, double value, std::string_view range) {
+    return input_error(fmt::format("material \"{}\": {} is {:g}, but must be {}", material.name, what, value, range));
+  };
+  if (!(material.young > 0) || !std::isfinite(material.young))
+    return bad("Young's modulus", material.young, "positive");
+  if (!(material.density > 0) || !std::isfinite(material.density)) return bad("density", material.density, "positive");
+  if (!(material.poisson > -1 && material.poisson < 0.5)) {
+    return bad("Poisson's ratio", material.poisson,
+               "greater than -1 and less than 0.5 (0.49 is nearly incompressible)");
+  }
+  return {};
+}
+
+template <int Nodes>
+Status check_elements(const VolumeMesh<Nodes>& mesh) {
+  const auto count = static_cast<Index>(mesh.vertices.size());
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    for (const Index v : mesh.elements[e]) {
+      if (v < 0 || v >= count)
+        return input_error(fmt::format("element {} names vertex {}, but there are {}", e, v, count));
+    }
+    const ElementShape<Nodes> shape = element_shape(element_nodes(mesh, e));
+    for (const double weight : shape.weight) {
+      if (!(weight > 0)) {
+        return input_error(
+            fmt::format("element {} is inverted or has no volume; repair the mesh or remove the element", e));
+      }
+    }
+  }
+  return {};
+}
+
+template <int Nodes>
+Status check_mesh(const VolumeMesh<Nodes>& mesh) {
+  if (mesh.elements.empty()) return input_error("the mesh has no elements, so there is nothing to simulate");
+  if (mesh.materials.empty()) {
+    SUPPLE_RETURN_IF_ERROR(check_material(default_material()));
+  }
+  for (const ElasticMaterial& material : mesh.materials) SUPPLE_RETURN_IF_ERROR(check_material(material));
+  return check_elements(mesh);
+}
+
+template <int Nodes>
+BlockMatrix consistent_mass_of(const VolumeMesh<Nodes>& mesh, std::shared_ptr<const BlockPattern> pattern) {
+  BlockMatrix mass(std::move(pattern));
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const auto products = shape_products(element_nodes(mesh, e));
+    const double density = mesh.material_of(e).density;
+    for (int a = 0; a < Nodes; ++a) {
+      for (int b = 0; b < Nodes; ++b) {
+        mass.block_at(mesh.elements[e][static_cast<std::size_t>(a)], mesh.elements[e][static_cast<std::size_t>(b)])
+            .diagonal()
+            .array() += density * products(a, b);
+      }
+    }
+  }
+  return mass;
+}
+
+template <int Nodes>
+double volume_of(const VolumeMesh<Nodes>& mesh) {
+  double volume = 0;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) volume += element_shape(element_nodes(mesh, e)).volume();
+  return volume;
+}
+
+}  // namespace
+
+template <int Nodes>
+Result<ElasticBody> ElasticBody::create_from(const VolumeMesh<Nodes>& mesh, MaterialModel model) {
+  SUPPLE_RETURN_IF_ERROR(check_mesh(mesh));
+  auto data = std::make_shared<Data>();
+  data->model = model;
+  data->element_count = static_cast<Index>(mesh.elements.size());
+  data->rest_positions =
+      Eigen::Map<const VecX>(mesh.vertices.front().data(), 3 * static_cast<Eigen::Index>(mesh.vertices.size()));
+  data->volume = volume_of(mesh);
+  const auto pattern = make_block_pattern(static_cast<Index>(mesh.vertices.size()),
+                                          {mesh.elements.front().data(), mesh.elements.size() * Nodes}, Nodes);
+  data->elements = make_element_batches(mesh, *pattern);
+  data->mass = consistent_mass_of(mesh, pattern);
+  data->lumped_mass = data->mass * VecX::Ones(data->rest_positions.size());
+  ElasticBody body;
+  body.data_ = std::move(data);
+  return body;
+}
+
+Result<ElasticBody> ElasticBody::create(const TetMesh& mesh, MaterialModel model) { return create_from(mesh, model); }
+Result<ElasticBody> ElasticBody::create(const HexMesh& mesh, MaterialModel model) { return create_from(mesh, model); }
+
+Index ElasticBody::vertex_count() const { return data_->mass.rows(); }
+Index ElasticBody::element_count() const { return data_->element_count; }
+MaterialModel ElasticBody::material() const { return data_->model; }
+const VecX& ElasticBody::rest_positions() const { return data_->rest_positions; }
+double ElasticBody::volume() const { return data_->volume; }
+BlockMatrix ElasticBody::make_matrix() const { return BlockMatrix(data_->mass.shared_pattern()); }
+const BlockMatrix& ElasticBody::consistent_mass() const { return data_->mass; }
+const VecX& ElasticBody::lumped_mass() const { return data_->lumped_mass; }
+
+double ElasticBody::energy(const VecX& u) const {
+  return data_->with_elements(
+      [&](auto assembly, const auto& elements) { return assembly.energy(elements, data_->model, u); });
+}
+
+void ElasticBody::internal_force(const VecX& u, VecX& f) const {
+  data_->with_elements([&](auto assembly, const auto& elements) { assembly.force(elements, data_->model, u, f); });
+}
+
+void ElasticBody::internal_force_and_stiffness(const VecX& u, VecX& f, BlockMatrix& K,
+                                               HessianProjection projection) const {
+  const bool project = projection == HessianProjection::positive_semidefinite;
+  data_->with_elements([&](auto assembly, const auto& elements) {
+    assembly.force_and_stiffness(elements, data_->model, u, project, f, K);
+  });
+}
+
+VecX ElasticBody::hessian_product(const VecX& u, const VecX& a, const VecX& b) const {
+  VecX result;
+  data_->with_elements(
+      [&](auto assembly, const auto& elements) { assembly.hessian_product(elements, data_->model, u, a, b, result); });
+  return result;
+}
+
+double ElasticBody::smallest_volume_ratio(const VecX& u) const {
+  return data_->with_elements(
+      [&](auto assembly, const auto& elements) { return assembly.smallest_volume_ratio(elements, u); });
+}
+
+}  // namespace supple
