@@ -73,6 +73,7 @@ need() {
     [[ -z $missing ]] && return
     ((EUID == 0)) || command -v sudo >/dev/null ||
       die "these packages are missing and you are neither root nor have sudo: ${missing}— ask for them to be installed, then run ./go again."
+    ((EUID == 0)) || sudo true || die "sudo was refused, so these cannot be installed: $missing"
     say "installing: $missing"
     # shellcheck disable=SC2086  # one word per package
     apt_install $missing
@@ -165,7 +166,7 @@ verb_tidy() {
   need build test dev
   configure release -B build/tidy -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_TESTS=ON \
     -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSUPPLE_CCACHE=OFF
-  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/tidy/compile_commands.json | sort -u |
+  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/tidy/compile_commands.json | sort -u | grep -e "${1:-}" |
     xargs -P "$(job_count)" -n 1 clang-tidy -p build/tidy --quiet --warnings-as-errors='*' 2>/dev/null ||
     die "clang-tidy found something, see above."
   git ls-files -z go .ci cmake tests | xargs -0 grep -lZ '^#!.*sh$' | xargs -0 shellcheck
@@ -243,7 +244,7 @@ verb_help() {
 
   asan             unit tests under the address and undefined-behaviour sanitizers
   fuzz [seconds]   every file reader against hostile input, 30 s each
-  tidy             clang-tidy over the code, shellcheck over the scripts
+  tidy [pattern]   clang-tidy over the code (files whose path matches), shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted
   fresh [verbs]    clones the last commit into a bare Debian 12 and runs demo and test there
   clean            removes everything that was built
