@@ -175,13 +175,19 @@ verb_tidy() {
 
 verb_format() {
   need dev
-  local files=(git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp')
   case ${1:-} in
-    --check) "${files[@]}" | xargs -0 clang-format --dry-run --Werror && say "everything is formatted" ;;
-    "") "${files[@]}" | xargs -0 clang-format -i ;;
+    --check)
+      local untidy
+      untidy=$(code_files | xargs -0 -I{} sh -c 'clang-format --dry-run --Werror "$1" 2>/dev/null || echo "$1"' sh {})
+      [[ -z $untidy ]] || { printf '%s\n' "$untidy"; die "these files are not formatted; ./go format does it."; }
+      say "everything is formatted"
+      ;;
+    "") code_files | xargs -0 clang-format -i ;;
     *) die "format knows only --check, not '$1'." ;;
   esac
 }
+
+code_files() { git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp'; }
 
 # Finds go to build/fuzz/corpus, crashing inputs to build/fuzz/crashes; the seeds in git stay as they are.
 verb_fuzz() {
