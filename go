@@ -178,13 +178,20 @@ verb_format() {
   case ${1:-} in
     --check)
       local untidy
-      untidy=$(code_files | xargs -0 -I{} sh -c 'clang-format --dry-run --Werror "$1" 2>/dev/null || echo "$1"' sh {})
+      untidy=$(unformatted_files)
       [[ -z $untidy ]] || { printf '%s\n' "$untidy"; die "these files are not formatted; ./go format does it."; }
       say "everything is formatted"
       ;;
     "") code_files | xargs -0 clang-format -i ;;
     *) die "format knows only --check, not '$1'." ;;
   esac
+}
+
+unformatted_files() {
+  local file
+  while IFS= read -r -d '' file; do
+    clang-format --dry-run --Werror "$file" 2>/dev/null || printf '%s\n' "$file"
+  done < <(code_files)
 }
 
 code_files() { git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp'; }
