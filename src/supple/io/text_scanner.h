@@ -63,6 +63,8 @@ class TextScanner {
   /// Everything from here on, and moving past it: for sections that aren't text.
   std::string_view remaining() const { return {cursor_, bytes_left()}; }
   void skip(std::size_t bytes);
+  /// Exactly one line end, after which bytes of any value may follow.
+  void skip_line_end() { skip(remaining().starts_with("\r\n") ? 2 : 1); }
 
   bool failed() const { return !fault_.empty(); }
   /// The sticking fault.
