@@ -16,7 +16,7 @@ constexpr std::string_view all_elements = "allElements";
 struct NamedRegion {
   std::string set;
   std::string material;
-  std::string place;  // "FILE, line N"
+  TextScanner place;  // counts its line only when asked
 };
 
 class VegReader {
@@ -191,7 +191,7 @@ class VegReader {
     const std::string set(line.token());
     const std::string material(line.token());
     if (material.empty()) return line.fail("a region needs the names of a set and a material");
-    regions_.push_back({set, material, fmt::format("{}, line {}", line.file_name(), line.line_number())});
+    regions_.push_back({set, material, line});
     return {};
   }
 
@@ -262,9 +262,9 @@ class VegReader {
       const auto set = set_index_.find(region.set);
       const auto material = material_index_.find(region.material);
       if (set == set_index_.end())
-        return input_error(fmt::format("{}: there is no set \"{}\" for this region.", region.place, region.set));
+        return region.place.fail(fmt::format("there is no set \"{}\" for this region", region.set));
       if (material == material_index_.end())
-        return input_error(fmt::format("{}: there is no material \"{}\" for this region.", region.place, region.material));
+        return region.place.fail(fmt::format("there is no material \"{}\" for this region", region.material));
       mesh.regions.push_back({set->second, material->second});
     }
     return {};
