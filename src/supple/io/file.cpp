@@ -60,7 +60,8 @@ int create_temporary(const std::filesystem::path& target, std::filesystem::path&
   static std::atomic<unsigned> counter{0};
   for (;;) {
     name = target;
-    name.replace_filename(fmt::format(".{}.{}-{}.tmp", target.filename().string().substr(0, 200), ::getpid(), ++counter));
+    name.replace_filename(
+        fmt::format(".{}.{}-{}.tmp", target.filename().string().substr(0, 200), ::getpid(), ++counter));
     const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
@@ -82,8 +83,7 @@ Status replace_file(const std::filesystem::path& target, std::string_view bytes)
     return failure(fmt::format("Can't write {}: {}.", target.string(), reason()));
   }
   const bool complete = write_all(file.get(), bytes) && copy_permissions(target, file.get()) &&
-                        ::fsync(file.get()) == 0 && file.close() &&
-                        ::rename(temporary.c_str(), target.c_str()) == 0;
+                        ::fsync(file.get()) == 0 && file.close() && ::rename(temporary.c_str(), target.c_str()) == 0;
   if (!complete) {
     Error error = write_failure(target);
     ::unlink(temporary.c_str());
@@ -105,7 +105,8 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   if (!file.valid() || ::fstat(file.get(), &info) != 0)
     return input_error(fmt::format("Can't read {}: {}.", path.string(), reason()));
   if (S_ISDIR(info.st_mode)) return input_error(fmt::format("{} is a folder; name a file inside it.", path.string()));
-  if (!S_ISREG(info.st_mode)) return input_error(fmt::format("{} isn't an ordinary file; copy its content into one.", path.string()));
+  if (!S_ISREG(info.st_mode))
+    return input_error(fmt::format("{} isn't an ordinary file; copy its content into one.", path.string()));
   if (info.st_size > largest_file)
     return input_error(fmt::format("{} is larger than 16 GiB, more than we read; split or coarsen it.", path.string()));
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
@@ -129,7 +130,8 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
   const auto status = std::filesystem::status(target, code);
   if (std::filesystem::is_directory(status))
     return input_error(fmt::format("Can't write {}: it is a folder; name a file inside it.", path.string()));
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_directly(target, bytes);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return write_directly(target, bytes);
   return replace_file(target, bytes);
 }
 

@@ -69,12 +69,18 @@ class GmshReader {
  private:
   Status read_section(std::string_view section) {
     Status status;
-    if (section == "$MeshFormat") status = read_format();
-    else if (section == "$PhysicalNames") status = read_physical_names();
-    else if (section == "$Entities" && !raw_.is_version_2) status = with_numbers([&](auto& n) { return read_entities(n); });
-    else if (section == "$Nodes") status = raw_.is_version_2 ? read_nodes_2() : with_numbers([&](auto& n) { return read_nodes_4(n); });
-    else if (section == "$Elements") status = raw_.is_version_2 ? read_elements_2() : with_numbers([&](auto& n) { return read_elements_4(n); });
-    else return skip_section(section);
+    if (section == "$MeshFormat")
+      status = read_format();
+    else if (section == "$PhysicalNames")
+      status = read_physical_names();
+    else if (section == "$Entities" && !raw_.is_version_2)
+      status = with_numbers([&](auto& n) { return read_entities(n); });
+    else if (section == "$Nodes")
+      status = raw_.is_version_2 ? read_nodes_2() : with_numbers([&](auto& n) { return read_nodes_4(n); });
+    else if (section == "$Elements")
+      status = raw_.is_version_2 ? read_elements_2() : with_numbers([&](auto& n) { return read_elements_4(n); });
+    else
+      return skip_section(section);
     SUPPLE_RETURN_IF_ERROR(status);
     const std::string end = "$End" + std::string(section.substr(1));
     return scanner_.expect(end) ? Status() : scanner_.error();
@@ -84,7 +90,8 @@ class GmshReader {
     const std::string end = "$End" + std::string(section.substr(1));
     const std::size_t found = scanner_.remaining().find(end);
     if (found == std::string_view::npos)
-      return scanner_.fail(fmt::format("the section {} has no end; the file is cut short", std::string(section.substr(0, 40))));
+      return scanner_.fail(
+          fmt::format("the section {} has no end; the file is cut short", std::string(section.substr(0, 40))));
     scanner_.skip(found + end.size());
     return {};
   }
@@ -96,10 +103,12 @@ class GmshReader {
     if (!scanner_.read(version) || !scanner_.read(binary) || !scanner_.read(size)) return scanner_.error();
     raw_.is_version_2 = version >= 2 && version < 3;
     if (!raw_.is_version_2 && version != 4.1)
-      return scanner_.fail(fmt::format("Gmsh version {} isn't supported; save the mesh as version 4.1 or 2.2", version));
+      return scanner_.fail(
+          fmt::format("Gmsh version {} isn't supported; save the mesh as version 4.1 or 2.2", version));
     is_binary_ = binary != 0;
     raw_.format = fmt::format("Gmsh {} {}", raw_.is_version_2 ? "2.2" : "4.1", is_binary_ ? "binary" : "ASCII");
-    if (is_binary_ && size != 8) return scanner_.fail("binary files with sizes other than 8 bytes aren't supported; save as text");
+    if (is_binary_ && size != 8)
+      return scanner_.fail("binary files with sizes other than 8 bytes aren't supported; save as text");
     if (!is_binary_) return {};
     start_binary();
     ByteReader reader(scanner_.remaining());
@@ -150,7 +159,8 @@ class GmshReader {
   Status read_entities(Numbers& numbers) {
     std::array<std::int64_t, 4> counts{};
     for (std::int64_t& count : counts) {
-      if (!read_count(numbers, count, Numbers::integer_size + 3 * Numbers::real_size)) return fault(numbers, "$Entities");
+      if (!read_count(numbers, count, Numbers::integer_size + 3 * Numbers::real_size))
+        return fault(numbers, "$Entities");
     }
     for (int dimension = 0; dimension <= 3; ++dimension) {
       for (std::int64_t i = 0; i < counts[static_cast<std::size_t>(dimension)]; ++i) {
@@ -173,7 +183,8 @@ class GmshReader {
     std::vector<std::int64_t> groups(static_cast<std::size_t>(count));
     for (std::int64_t& group : groups) {
       if (!numbers.integer(group)) return false;
-      if (group < 0 && group > std::numeric_limits<std::int64_t>::min()) group = -group;  // a minus flips the orientation
+      if (group < 0 && group > std::numeric_limits<std::int64_t>::min())
+        group = -group;  // a minus flips the orientation
     }
     if (!groups.empty()) raw_.entity_groups[{dimension, tag}] = std::move(groups);
     if (dimension == 0) return true;
@@ -224,7 +235,8 @@ class GmshReader {
       if (!numbers.real(unused)) return fault(numbers, "$Nodes");
     }
     if (!point.allFinite())
-      return damaged(fmt::format("has a node that isn't finite, number {} of the list; it is damaged", raw_.nodes.size() + 1));
+      return damaged(
+          fmt::format("has a node that isn't finite, number {} of the list; it is damaged", raw_.nodes.size() + 1));
     raw_.nodes.push_back(point);
     return {};
   }
@@ -327,7 +339,8 @@ class GmshReader {
   // A count of things of at least this many bytes, believed only if the rest of the file can hold them.
   template <class Numbers>
   static bool read_count(Numbers& numbers, std::int64_t& count, std::size_t bytes_each) {
-    return numbers.size(count) && count >= 0 && static_cast<std::uint64_t>(count) <= numbers.bytes_left() / bytes_each + 1;
+    return numbers.size(count) && count >= 0 &&
+           static_cast<std::uint64_t>(count) <= numbers.bytes_left() / bytes_each + 1;
   }
 
   template <class Numbers>
@@ -336,7 +349,8 @@ class GmshReader {
     return damaged(fmt::format("has less in its section {} than it announces; it is cut short or damaged", section));
   }
   Error unknown_type(std::int64_t number) const {
-    return damaged(fmt::format("holds elements of the unknown type {}; save it with linear tetrahedra or bricks", number));
+    return damaged(
+        fmt::format("holds elements of the unknown type {}; save it with linear tetrahedra or bricks", number));
   }
   Error damaged(const std::string& what) const { return input_error(name_ + " " + what + "."); }
 
@@ -349,6 +363,8 @@ class GmshReader {
 
 }  // namespace
 
-Result<LoadedMesh> parse_gmsh(std::string_view bytes, const std::string& name) { return GmshReader(bytes, name).read(); }
+Result<LoadedMesh> parse_gmsh(std::string_view bytes, const std::string& name) {
+  return GmshReader(bytes, name).read();
+}
 
 }  // namespace supple

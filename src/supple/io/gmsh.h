@@ -4,11 +4,9 @@
 #pragma once
 
 #include "supple/io/loaded_mesh.h"
+#include "supple/io/save_options.h"
 
 namespace supple {
-
-enum class GmshVersion { v2_2, v4_1 };
-enum class Encoding { ascii, binary };
 
 Result<LoadedMesh> parse_gmsh(std::string_view bytes, const std::string& name);
 

@@ -144,7 +144,8 @@ class GmshBuilder {
     for (std::size_t e = 0; e < from.labels.size(); ++e) {
       const auto [entry, is_new] = groups.try_emplace(from.labels[e]);
       if (is_new) entry->second = groups_of(3, from.labels[e]);
-      for (const std::int64_t group : entry->second) members[group].push_back(place.empty() ? static_cast<Index>(e) : place[e]);
+      for (const std::int64_t group : entry->second)
+        members[group].push_back(place.empty() ? static_cast<Index>(e) : place[e]);
     }
     for (auto& [group, elements] : members) {
       std::sort(elements.begin(), elements.end());
@@ -229,11 +230,16 @@ const GmshType* find_gmsh_type(std::int64_t number) {
 
 GmshElements* GmshRaw::elements_of(const GmshType& type) {
   switch (type.number) {
-    case gmsh_triangle: return &triangles;
-    case gmsh_quad: return &quads;
-    case gmsh_tetrahedron: return &tetrahedra;
-    case gmsh_brick: return &bricks;
-    default: break;
+    case gmsh_triangle:
+      return &triangles;
+    case gmsh_quad:
+      return &quads;
+    case gmsh_tetrahedron:
+      return &tetrahedra;
+    case gmsh_brick:
+      return &bricks;
+    default:
+      break;
   }
   if (type.dimension == 3 && unsupported_solid == nullptr) unsupported_solid = &type;
   if (type.dimension == 2 && unsupported_face == nullptr) unsupported_face = &type;

@@ -111,7 +111,8 @@ class GmshWriter {
 
   template <class Sink>
   void append_version_4(Sink& sink) {
-    for (const auto& groups : memberships_) entities_.try_emplace(groups, static_cast<std::int64_t>(entities_.size()) + 1);
+    for (const auto& groups : memberships_)
+      entities_.try_emplace(groups, static_cast<std::int64_t>(entities_.size()) + 1);
     append_entities(sink);
     append_nodes_4(sink);
     append_elements_4(sink);
@@ -251,8 +252,7 @@ std::vector<ElementSet> groups_of_parts(const Surface& surface) {
     if (part.name.empty()) continue;
     const auto [entry, is_new] = known.try_emplace(part.name, groups.size());
     if (is_new) groups.push_back({part.name, {}});
-    for (Index t = 0; t < part.triangle_count; ++t)
-      groups[entry->second].elements.push_back(part.first_triangle + t);
+    for (Index t = 0; t < part.triangle_count; ++t) groups[entry->second].elements.push_back(part.first_triangle + t);
   }
   return groups;
 }
@@ -260,7 +260,8 @@ std::vector<ElementSet> groups_of_parts(const Surface& surface) {
 }  // namespace
 
 std::string encode_gmsh(const TetMesh& mesh, GmshVersion version, Encoding encoding) {
-  return GmshWriter(mesh.vertices, mesh.elements, mesh.sets, *find_gmsh_type(gmsh_tetrahedron), encoding).encode(version);
+  return GmshWriter(mesh.vertices, mesh.elements, mesh.sets, *find_gmsh_type(gmsh_tetrahedron), encoding)
+      .encode(version);
 }
 
 std::string encode_gmsh(const HexMesh& mesh, GmshVersion version, Encoding encoding) {
@@ -268,7 +269,8 @@ std::string encode_gmsh(const HexMesh& mesh, GmshVersion version, Encoding encod
 }
 
 std::string encode_gmsh(const Surface& surface, GmshVersion version, Encoding encoding) {
-  return GmshWriter(surface.vertices, surface.triangles, groups_of_parts(surface), *find_gmsh_type(gmsh_triangle), encoding)
+  return GmshWriter(surface.vertices, surface.triangles, groups_of_parts(surface), *find_gmsh_type(gmsh_triangle),
+                    encoding)
       .encode(version);
 }
 

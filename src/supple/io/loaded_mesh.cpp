@@ -79,7 +79,8 @@ void orient_elements(VolumeMesh<Nodes>& mesh, std::vector<std::string>& warnings
     }
   }
   const std::size_t total = mesh.elements.size();
-  if (turned > 0) warnings.push_back(fmt::format("Turned {} of {} elements around: their volume was negative.", turned, total));
+  if (turned > 0)
+    warnings.push_back(fmt::format("Turned {} of {} elements around: their volume was negative.", turned, total));
   if (flat > 0) warnings.push_back(fmt::format("{} of {} elements have no volume.", flat, total));
 }
 
@@ -158,7 +159,8 @@ std::vector<Index> labels_from_sets(std::span<const ElementSet> sets, std::size_
 
 const VertexAttribute* find_colours(const Surface& surface) {
   for (const VertexAttribute& attribute : surface.attributes) {
-    const bool fits = attribute.values.size() == surface.vertices.size() * static_cast<std::size_t>(attribute.components);
+    const bool fits =
+        attribute.values.size() == surface.vertices.size() * static_cast<std::size_t>(attribute.components);
     if (attribute.name == colour_attribute && (attribute.components == 3 || attribute.components == 4) && fits)
       return &attribute;
   }

@@ -113,8 +113,8 @@ class MeditReader {
     for (std::size_t e = 0; e < entries.nodes.size(); ++e) {
       for (const Index node : entries.nodes[e]) {
         if (node < 0 || node >= count) {
-          return input_error(fmt::format("{}: {} {} uses vertex {} but the file has vertices 1 to {}; it is damaged.", name_,
-                                         what, e + 1, std::int64_t{node} + 1, count));
+          return input_error(fmt::format("{}: {} {} uses vertex {} but the file has vertices 1 to {}; it is damaged.",
+                                         name_, what, e + 1, std::int64_t{node} + 1, count));
         }
       }
     }
@@ -183,7 +183,9 @@ std::string encode_volume(const Mesh& mesh, std::string_view keyword) {
 
 }  // namespace
 
-Result<LoadedMesh> parse_medit(std::string_view bytes, const std::string& name) { return MeditReader(bytes, name).read(); }
+Result<LoadedMesh> parse_medit(std::string_view bytes, const std::string& name) {
+  return MeditReader(bytes, name).read();
+}
 
 std::string encode_medit(const TetMesh& mesh) { return encode_volume(mesh, "Tetrahedra"); }
 std::string encode_medit(const HexMesh& mesh) { return encode_volume(mesh, "Hexahedra"); }

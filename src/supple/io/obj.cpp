@@ -17,8 +17,9 @@ class ObjReader {
     TextScanner line = scanner_;
     while (scanner_.next_line(line)) SUPPLE_RETURN_IF_ERROR(read_line(line));
     if (largest_index_ >= static_cast<Index>(surface_.vertices.size())) {
-      return input_error(fmt::format("{}, line {}: a face uses vertex {} but the file has only {}; it is damaged.", name_,
-                                     largest_index_line_.line_number(), largest_index_ + 1, surface_.vertices.size()));
+      return input_error(fmt::format("{}, line {}: a face uses vertex {} but the file has only {}; it is damaged.",
+                                     name_, largest_index_line_.line_number(), largest_index_ + 1,
+                                     surface_.vertices.size()));
     }
     attach_colours();
     std::vector<std::string> warnings;

@@ -97,7 +97,8 @@ class OffReader {
       if (!scanner_.next_line(line)) return scanner_.fail("the file ends among the faces; it is cut short");
       std::size_t size = 0;
       if (!line.read_count(size, 2)) return line.error();
-      if (size > line.bytes_left()) return line.fail("a face has more corners than its line can hold; the file is damaged");
+      if (size > line.bytes_left())
+        return line.fail("a face has more corners than its line can hold; the file is damaged");
       corners.resize(size);
       for (Index& corner : corners) {
         if (!line.read(corner)) return line.error();

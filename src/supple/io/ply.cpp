@@ -15,21 +15,21 @@ enum class PlyType { int8, uint8, int16, uint16, int32, uint32, float32, float64
 
 std::optional<PlyType> type_named(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, PlyType>, 16> names = {{{"char", PlyType::int8},
-                                                                          {"int8", PlyType::int8},
-                                                                          {"uchar", PlyType::uint8},
-                                                                          {"uint8", PlyType::uint8},
-                                                                          {"short", PlyType::int16},
-                                                                          {"int16", PlyType::int16},
-                                                                          {"ushort", PlyType::uint16},
-                                                                          {"uint16", PlyType::uint16},
-                                                                          {"int", PlyType::int32},
-                                                                          {"int32", PlyType::int32},
-                                                                          {"uint", PlyType::uint32},
-                                                                          {"uint32", PlyType::uint32},
-                                                                          {"float", PlyType::float32},
-                                                                          {"float32", PlyType::float32},
-                                                                          {"double", PlyType::float64},
-                                                                          {"float64", PlyType::float64}}};
+                                                                           {"int8", PlyType::int8},
+                                                                           {"uchar", PlyType::uint8},
+                                                                           {"uint8", PlyType::uint8},
+                                                                           {"short", PlyType::int16},
+                                                                           {"int16", PlyType::int16},
+                                                                           {"ushort", PlyType::uint16},
+                                                                           {"uint16", PlyType::uint16},
+                                                                           {"int", PlyType::int32},
+                                                                           {"int32", PlyType::int32},
+                                                                           {"uint", PlyType::uint32},
+                                                                           {"uint32", PlyType::uint32},
+                                                                           {"float", PlyType::float32},
+                                                                           {"float32", PlyType::float32},
+                                                                           {"double", PlyType::float64},
+                                                                           {"float64", PlyType::float64}}};
   for (const auto& [text, type] : names) {
     if (text == name) return type;
   }
@@ -39,11 +39,15 @@ std::optional<PlyType> type_named(std::string_view name) {
 std::size_t size_of(PlyType type) {
   switch (type) {
     case PlyType::int8:
-    case PlyType::uint8: return 1;
+    case PlyType::uint8:
+      return 1;
     case PlyType::int16:
-    case PlyType::uint16: return 2;
-    case PlyType::float64: return 8;
-    default: return 4;
+    case PlyType::uint16:
+      return 2;
+    case PlyType::float64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -87,14 +91,22 @@ class BinaryNumbers {
   BinaryNumbers(std::string_view bytes, bool swap) : reader_(bytes, swap) {}
   bool read(PlyType type, double& value) {
     switch (type) {
-      case PlyType::int8: return read_as<std::int8_t>(value);
-      case PlyType::uint8: return read_as<std::uint8_t>(value);
-      case PlyType::int16: return read_as<std::int16_t>(value);
-      case PlyType::uint16: return read_as<std::uint16_t>(value);
-      case PlyType::int32: return read_as<std::int32_t>(value);
-      case PlyType::uint32: return read_as<std::uint32_t>(value);
-      case PlyType::float32: return read_as<float>(value);
-      case PlyType::float64: return read_as<double>(value);
+      case PlyType::int8:
+        return read_as<std::int8_t>(value);
+      case PlyType::uint8:
+        return read_as<std::uint8_t>(value);
+      case PlyType::int16:
+        return read_as<std::int16_t>(value);
+      case PlyType::uint16:
+        return read_as<std::uint16_t>(value);
+      case PlyType::int32:
+        return read_as<std::int32_t>(value);
+      case PlyType::uint32:
+        return read_as<std::uint32_t>(value);
+      case PlyType::float32:
+        return read_as<float>(value);
+      case PlyType::float64:
+        return read_as<double>(value);
     }
     return false;
   }
@@ -140,11 +152,16 @@ class PlyReader {
       const std::string_view word = scanner_.token();
       Status status;
       if (word == "end_header") break;
-      if (word == "format") status = read_format();
-      else if (word == "element") status = read_element();
-      else if (word == "property") status = read_property();
-      else if (word == "comment" || word == "obj_info") scanner_.rest_of_line();
-      else return scanner_.fail("the header isn't understood; the file is cut short or damaged");
+      if (word == "format")
+        status = read_format();
+      else if (word == "element")
+        status = read_element();
+      else if (word == "property")
+        status = read_property();
+      else if (word == "comment" || word == "obj_info")
+        scanner_.rest_of_line();
+      else
+        return scanner_.fail("the header isn't understood; the file is cut short or damaged");
       SUPPLE_RETURN_IF_ERROR(status);
     }
     if (encoding_.empty()) return damaged("has no format line in its header; it is damaged");
@@ -257,7 +274,8 @@ class PlyReader {
   template <class Numbers>
   Status read_list(const PlyProperty& p, std::size_t i, Numbers& numbers) {
     double size = 0;
-    if (!numbers.read(*p.list_count, size)) return damaged(fmt::format("ends in entry {} of a list; it is cut short", i));
+    if (!numbers.read(*p.list_count, size))
+      return damaged(fmt::format("ends in entry {} of a list; it is cut short", i));
     // The negated form also catches a count that is no number.
     if (!(size >= 0 && size <= static_cast<double>(numbers.bytes_left())))
       return damaged(fmt::format("has a list in entry {} that is longer than the file; it is damaged", i));
@@ -312,7 +330,8 @@ std::string header_for(const Surface& surface, std::string_view encoding, const 
   constexpr std::array<std::string_view, 4> channels = {"red", "green", "blue", "alpha"};
   for (std::size_t k = 0; colours != nullptr && k < static_cast<std::size_t>(colours->components); ++k)
     text += fmt::format("property uchar {}\n", channels[k]);
-  text += fmt::format("element face {}\nproperty list uchar int vertex_indices\nend_header\n", surface.triangles.size());
+  text +=
+      fmt::format("element face {}\nproperty list uchar int vertex_indices\nend_header\n", surface.triangles.size());
   return text;
 }
 

@@ -53,8 +53,8 @@ Result<LoadedMesh> parse_binary(std::string_view bytes, const std::string& name)
   const std::size_t count = announced_facets(bytes);
   const std::size_t available = (bytes.size() - header_size) / facet_size;
   if (count > available) {
-    return input_error(fmt::format("{} announces {} triangles but holds {}; it is cut short or of another format.", name,
-                                   count, available));
+    return input_error(fmt::format("{} announces {} triangles but holds {}; it is cut short or of another format.",
+                                   name, count, available));
   }
   if (count > static_cast<std::size_t>(std::numeric_limits<Index>::max()) / 3)
     return input_error(fmt::format("{} holds {} triangles, more than we can number; split it.", name, count));
@@ -71,21 +71,22 @@ Result<LoadedMesh> parse_binary(std::string_view bytes, const std::string& name)
     for (std::size_t k = 0; k < 3; ++k) {
       const Vec3 corner(numbers[3 * k + 3], numbers[3 * k + 4], numbers[3 * k + 5]);
       if (!corner.allFinite())
-        return input_error(fmt::format("{}: triangle {} has a corner that isn't finite; the file is damaged.", name, f + 1));
+        return input_error(
+            fmt::format("{}: triangle {} has a corner that isn't finite; the file is damaged.", name, f + 1));
       triangle[k] = weld(corner);
     }
     surface.triangles.push_back(triangle);
   }
   std::vector<std::string> warnings;
-  if (bytes.size() != header_size + count * facet_size)
-    warnings.push_back("Left out bytes after the last triangle.");
+  if (bytes.size() != header_size + count * facet_size) warnings.push_back("Left out bytes after the last triangle.");
   return finish_mesh(std::move(surface), name, "STL binary", std::move(warnings));
 }
 
 bool read_facet(TextScanner& scanner, Welder& weld, Surface& surface) {
   double unused = 0;
   // The normal is skipped unread: exporters write NaN there for degenerate facets.
-  if (!scanner.expect("normal") || !scanner.read(unused) || !scanner.read(unused) || !scanner.read(unused)) return false;
+  if (!scanner.expect("normal") || !scanner.read(unused) || !scanner.read(unused) || !scanner.read(unused))
+    return false;
   if (!scanner.expect("outer") || !scanner.expect("loop")) return false;
   Triangle triangle{};
   for (Index& index : triangle) {
@@ -168,9 +169,10 @@ std::string encode_stl_ascii(const Surface& surface) {
   const std::span<const Triangle> all(surface.triangles);
   if (surface.parts.empty()) append_solid(surface, all, "", text);
   for (const SurfacePart& part : surface.parts) {
-    append_solid(surface,
-                 all.subspan(static_cast<std::size_t>(part.first_triangle), static_cast<std::size_t>(part.triangle_count)),
-                 part.name, text);
+    append_solid(
+        surface,
+        all.subspan(static_cast<std::size_t>(part.first_triangle), static_cast<std::size_t>(part.triangle_count)),
+        part.name, text);
   }
   return text;
 }
@@ -183,7 +185,8 @@ std::string encode_stl_binary(const Surface& surface) {
     const Vec3 n = normal_of(surface, t);
     for (int k = 0; k < 3; ++k) append_bytes(bytes, static_cast<float>(n[k]));
     for (const Index i : t) {
-      for (int k = 0; k < 3; ++k) append_bytes(bytes, static_cast<float>(surface.vertices[static_cast<std::size_t>(i)][k]));
+      for (int k = 0; k < 3; ++k)
+        append_bytes(bytes, static_cast<float>(surface.vertices[static_cast<std::size_t>(i)][k]));
     }
     append_bytes(bytes, std::uint16_t{0});
   }

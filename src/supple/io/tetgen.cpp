@@ -44,9 +44,11 @@ Status read_ele_header(TextScanner& scanner, EleHeader& header) {
       (!line.at_end() && !line.read(header.attributes)))
     return line.error();
   if (header.nodes != 4)
-    return line.fail(fmt::format("tetrahedra of {} nodes aren't supported; write linear ones, with 4 nodes", header.nodes));
+    return line.fail(
+        fmt::format("tetrahedra of {} nodes aren't supported; write linear ones, with 4 nodes", header.nodes));
   if (header.count > scanner.bytes_left() / 10 + 1)
-    return line.fail(fmt::format("a count of {} tetrahedra is more than the file can hold; it is cut short", header.count));
+    return line.fail(
+        fmt::format("a count of {} tetrahedra is more than the file can hold; it is cut short", header.count));
   return {};
 }
 
@@ -73,8 +75,8 @@ Status read_elements(TextScanner& scanner, std::int64_t first_index, TetMesh& me
     for (Index& node : element) {
       if (!line.read(index)) return line.error();
       if (index < first_index || index - first_index >= vertex_count)
-        return line.fail(fmt::format("vertex {} doesn't exist, only {} to {}", index, first_index,
-                                     first_index + vertex_count - 1));
+        return line.fail(
+            fmt::format("vertex {} doesn't exist, only {} to {}", index, first_index, first_index + vertex_count - 1));
       node = static_cast<Index>(index - first_index);
     }
     mesh.elements.push_back(element);
@@ -113,8 +115,10 @@ TetgenFiles encode_tetgen(const TetMesh& mesh) {
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     const auto& t = mesh.elements[e];
     fmt::format_to(ele, "{} {} {} {} {}", e + 1, t[0] + 1, t[1] + 1, t[2] + 1, t[3] + 1);
-    if (mesh.sets.empty()) files.ele += '\n';
-    else fmt::format_to(ele, " {}\n", labels[e]);
+    if (mesh.sets.empty())
+      files.ele += '\n';
+    else
+      fmt::format_to(ele, " {}\n", labels[e]);
   }
   return files;
 }

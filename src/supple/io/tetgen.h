@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TetGen: vertices in .node, tetrahedra in .ele beside it. Region numbers become sets "region_N" when there are several.
+// TetGen: vertices in .node, tetrahedra in .ele beside it. Region numbers become sets "region_N" when there are
+// several.
 #pragma once
 
 #include "supple/io/loaded_mesh.h"

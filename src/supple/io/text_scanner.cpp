@@ -174,9 +174,10 @@ bool TextScanner::read_count(std::size_t& count, std::size_t bytes_each) {
   count = static_cast<std::size_t>(value);
   // A line scanner sees only its own line; its file holds at least the rest of that line, checked by the caller.
   if (!is_line_ && count > bytes_left() / bytes_each + 1) {
-    fault_ = fail(fmt::format("a count of {} is more than the rest of the file can hold; the file is cut short or damaged",
-                              value))
-                 .message;
+    fault_ =
+        fail(fmt::format("a count of {} is more than the rest of the file can hold; the file is cut short or damaged",
+                         value))
+            .message;
     return false;
   }
   return true;
@@ -199,11 +200,12 @@ std::size_t TextScanner::line_number() const {
 void TextScanner::skip(std::size_t bytes) { cursor_ += std::min(bytes, bytes_left()); }
 
 bool TextScanner::set_fault(std::string_view expected, std::string_view found) {
-  fault_ = found.empty()
-               ? fail(fmt::format("expected {} but the {} ends; the file is cut short or damaged", expected,
-                                  is_line_ ? "line" : "file"))
-                     .message
-               : fail(fmt::format("expected {} but found \"{}\"; the file is damaged", expected, printable(found))).message;
+  fault_ =
+      found.empty()
+          ? fail(fmt::format("expected {} but the {} ends; the file is cut short or damaged", expected,
+                             is_line_ ? "line" : "file"))
+                .message
+          : fail(fmt::format("expected {} but found \"{}\"; the file is damaged", expected, printable(found))).message;
   return false;
 }
 

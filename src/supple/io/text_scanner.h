@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TextScanner: walks through the text of a mesh file, token by token or line by line.
 //
-// The first fault sticks: every later read answers false, and error() gives the sentence with file and line. So a reader
-// chains its reads and asks once. Numbers are read independently of the locale. Counts are believed only as far as the
-// rest of the file could hold that many entries, so a damaged header never makes us allocate more than the file's size.
+// The first fault sticks: every later read answers false, and error() gives the sentence with file and line. So a
+// reader chains its reads and asks once. Numbers are read independently of the locale. Counts are believed only as far
+// as the rest of the file could hold that many entries, so a damaged header never makes us allocate more than the
+// file's size.
 #pragma once
 
 #include "supple/base/result.h"

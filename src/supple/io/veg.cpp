@@ -33,10 +33,12 @@ class VegReader {
     }
     if (lines_.failed()) return lines_.error();
     if (vertices_.empty() || nodes_per_element_ == 0)
-      return input_error(fmt::format("{} has no *VERTICES or no *ELEMENTS; it isn't a Vega mesh or is cut short.", name_));
+      return input_error(
+          fmt::format("{} has no *VERTICES or no *ELEMENTS; it isn't a Vega mesh or is cut short.", name_));
     if (vertices_.size() != vertex_count_ || nodes_.size() != element_count_ * nodes_per_element_) {
-      return input_error(fmt::format("{} announces {} vertices and {} elements but holds {} and {}; it is cut short.", name_,
-                                     vertex_count_, element_count_, vertices_.size(), nodes_.size() / nodes_per_element_));
+      return input_error(fmt::format("{} announces {} vertices and {} elements but holds {} and {}; it is cut short.",
+                                     name_, vertex_count_, element_count_, vertices_.size(),
+                                     nodes_.size() / nodes_per_element_));
     }
     if (nodes_per_element_ == 4) return build<TetMesh>();
     return build<HexMesh>();
@@ -86,15 +88,24 @@ class VegReader {
 
   Status read_data(TextScanner& line) {
     switch (section_) {
-      case Section::vertex_header: return read_vertex_header(line);
-      case Section::vertices: return read_vertex(line);
-      case Section::element_kind: return read_element_kind(line);
-      case Section::element_header: return read_element_header(line);
-      case Section::elements: return read_element(line);
-      case Section::material: return read_material(line);
-      case Section::set: return read_set(line);
-      case Section::region: return read_region(line);
-      case Section::none: break;
+      case Section::vertex_header:
+        return read_vertex_header(line);
+      case Section::vertices:
+        return read_vertex(line);
+      case Section::element_kind:
+        return read_element_kind(line);
+      case Section::element_header:
+        return read_element_header(line);
+      case Section::elements:
+        return read_element(line);
+      case Section::material:
+        return read_material(line);
+      case Section::set:
+        return read_set(line);
+      case Section::region:
+        return read_region(line);
+      case Section::none:
+        break;
     }
     return line.fail("expected a section such as *VERTICES; the file is damaged or isn't a Vega mesh");
   }
@@ -128,9 +139,13 @@ class VegReader {
 
   Status read_element_kind(TextScanner& line) {
     const std::string_view kind = line.token();
-    if (kind == "TET" || kind == "TETS") nodes_per_element_ = 4;
-    else if (kind == "CUBIC") nodes_per_element_ = 8;
-    else return line.fail(fmt::format("elements of kind {} aren't supported, only TET and CUBIC", std::string(kind.substr(0, 40))));
+    if (kind == "TET" || kind == "TETS")
+      nodes_per_element_ = 4;
+    else if (kind == "CUBIC")
+      nodes_per_element_ = 8;
+    else
+      return line.fail(
+          fmt::format("elements of kind {} aren't supported, only TET and CUBIC", std::string(kind.substr(0, 40))));
     section_ = Section::element_header;
     return {};
   }
@@ -139,7 +154,8 @@ class VegReader {
     std::int64_t nodes = 0;
     if (!line.read_count(element_count_, 1) || !line.read(nodes)) return line.error();
     if (nodes != static_cast<std::int64_t>(nodes_per_element_))
-      return line.fail(fmt::format("elements of {} nodes don't fit their kind, which has {}", nodes, nodes_per_element_));
+      return line.fail(
+          fmt::format("elements of {} nodes don't fit their kind, which has {}", nodes, nodes_per_element_));
     nodes_.reserve(std::min(element_count_ * nodes_per_element_, most_entries_));
     section_ = Section::elements;
     return {};
@@ -163,16 +179,18 @@ class VegReader {
     ElasticMaterial& material = materials_.back();
     const std::string_view kind = line.token();
     if (!equals_ignoring_case(kind, "ENU")) {
-      return line.fail(fmt::format("material \"{}\" is of kind {}, but only isotropic ones are supported; write "
-                                   "\"ENU, density, Young's modulus, Poisson's ratio\" instead",
-                                   material.name, std::string(kind.substr(0, 40))));
+      return line.fail(
+          fmt::format("material \"{}\" is of kind {}, but only isotropic ones are supported; write "
+                      "\"ENU, density, Young's modulus, Poisson's ratio\" instead",
+                      material.name, std::string(kind.substr(0, 40))));
     }
     if (!line.read_finite(material.density) || !line.read_finite(material.young) || !line.read_finite(material.poisson))
       return line.error();
     if (material.density <= 0 || material.young <= 0 || material.poisson <= -1 || material.poisson >= 0.5) {
-      return line.fail(fmt::format("material \"{}\" needs a positive density and Young's modulus and a Poisson's ratio "
-                                   "between -1 and 0.5",
-                                   material.name));
+      return line.fail(
+          fmt::format("material \"{}\" needs a positive density and Young's modulus and a Poisson's ratio "
+                      "between -1 and 0.5",
+                      material.name));
     }
     section_ = Section::none;
     return {};
@@ -222,8 +240,8 @@ class VegReader {
       for (std::size_t k = 0; k < nodes; ++k) {
         const std::int64_t node = nodes_[e * nodes + k] - first_vertex_;
         if (node < 0 || node >= vertex_count) {
-          return input_error(fmt::format("{}: element {} uses vertex {} but there are only {} to {}; it is damaged.", name_,
-                                         e + static_cast<std::size_t>(first_element_), nodes_[e * nodes + k],
+          return input_error(fmt::format("{}: element {} uses vertex {} but there are only {} to {}; it is damaged.",
+                                         name_, e + static_cast<std::size_t>(first_element_), nodes_[e * nodes + k],
                                          first_vertex_, first_vertex_ + vertex_count - 1));
         }
         mesh.elements[e][k] = static_cast<Index>(node);
@@ -238,9 +256,9 @@ class VegReader {
       for (Index& element : set.elements) {
         const std::int64_t shifted = element - first_element_;
         if (shifted < 0 || shifted >= static_cast<std::int64_t>(element_count_)) {
-          return input_error(fmt::format("{}: the set \"{}\" names element {} but there are only {} to {}; it is damaged.",
-                                         name_, set.name, element, first_element_,
-                                         first_element_ + static_cast<std::int64_t>(element_count_) - 1));
+          return input_error(fmt::format(
+              "{}: the set \"{}\" names element {} but there are only {} to {}; it is damaged.", name_, set.name,
+              element, first_element_, first_element_ + static_cast<std::int64_t>(element_count_) - 1));
         }
         element = static_cast<Index>(shifted);
       }

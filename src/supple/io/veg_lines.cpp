@@ -17,7 +17,8 @@ std::string tidy(const std::filesystem::path& path) { return path.lexically_norm
 
 }  // namespace
 
-VegLines::VegLines(std::string_view bytes, const std::string& name, const IncludeResolver& resolve) : resolve_(resolve) {
+VegLines::VegLines(std::string_view bytes, const std::string& name, const IncludeResolver& resolve)
+    : resolve_(resolve) {
   open_.push_back({tidy(std::filesystem::path(name).filename()), TextScanner(bytes, name, veg_syntax)});
 }
 

@@ -65,8 +65,8 @@ class VegWriter {
     if (materials.empty()) materials.push_back(default_material());
     for (const ElasticMaterial& material : materials) {
       material_names_.push_back(names_of_materials_.claim(material.name));
-      fmt::format_to(out(), "\n*MATERIAL {}\nENU, {}, {}, {}\n", material_names_.back(), material.density, material.young,
-                     material.poisson);
+      fmt::format_to(out(), "\n*MATERIAL {}\nENU, {}, {}, {}\n", material_names_.back(), material.density,
+                     material.young, material.poisson);
     }
   }
 
