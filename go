@@ -202,8 +202,9 @@ code_files() { git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp
 verb_fuzz() {
   local seconds=${1:-30} target format
   [[ $seconds =~ ^[0-9]+$ ]] || die "fuzz takes the seconds per target, a whole number, not '$seconds'."
-  need build test dev
-  configure asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_FUZZERS=ON
+  need build dev
+  configure asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_FUZZERS=ON \
+    -DSUPPLE_BUILD_TESTS=OFF -DSUPPLE_BUILD_APPS=OFF
   mapfile -t targets < <(basename -s .cpp -a tests/fuzz/fuzz_*.cpp)
   [[ ${targets[0]} != 'fuzz_*' ]] || die "there are no fuzz targets in tests/fuzz."
   compile fuzz --target "${targets[@]}"
