@@ -40,7 +40,8 @@ void check(const Surface& s) {
   require(!s.triangles.empty(), "there are triangles");
   for (const Triangle& t : s.triangles) require(in_range(t, s.vertices.size()), "corners exist");
   for (const VertexAttribute& a : s.attributes)
-    require(a.values.size() == s.vertices.size() * static_cast<std::size_t>(a.components), "attributes cover the vertices");
+    require(a.values.size() == s.vertices.size() * static_cast<std::size_t>(a.components),
+            "attributes cover the vertices");
   Index next = 0;
   for (const SurfacePart& part : s.parts) {
     require(part.first_triangle == next && part.triangle_count > 0, "parts follow each other");
@@ -67,7 +68,9 @@ void check(const VolumeMesh<Nodes>& m) {
   require(in_range(m.element_material, m.materials.size()), "materials of elements exist");
 }
 
-void compare(const Surface& a, const Surface& b) { require(a.triangles.size() == b.triangles.size(), "triangles survive"); }
+void compare(const Surface& a, const Surface& b) {
+  require(a.triangles.size() == b.triangles.size(), "triangles survive");
+}
 
 template <int Nodes>
 void compare(const VolumeMesh<Nodes>& a, const VolumeMesh<Nodes>& b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One entry per reader, shared by the libFuzzer targets and by the replay of their corpora in the tests. Each parses the
-// bytes; what loads must keep the promises of load_mesh and survive being written and read again. A broken promise aborts.
+// One entry per reader, shared by the libFuzzer targets and by the replay of their corpora in the tests. Each parses
+// the bytes; what loads must keep the promises of load_mesh and survive being written and read again. A broken promise
+// aborts.
 #pragma once
 
 #include <string_view>
@@ -22,7 +23,8 @@ struct Target {
   const char* name;
   Entry entry;
 };
-inline constexpr Target targets[] = {{"veg", veg}, {"gmsh", gmsh}, {"medit", medit}, {"tetgen", tetgen},          {"obj", obj},
-                                     {"off", off}, {"stl", stl},   {"ply", ply},     {"vertex_list", vertex_list}};
+inline constexpr Target targets[] = {{"veg", veg},       {"gmsh", gmsh}, {"medit", medit},
+                                     {"tetgen", tetgen}, {"obj", obj},   {"off", off},
+                                     {"stl", stl},       {"ply", ply},   {"vertex_list", vertex_list}};
 
 }  // namespace supple::fuzz
