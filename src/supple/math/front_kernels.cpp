@@ -263,8 +263,12 @@ void forward_many(const double* panel, const PanelShape& shape, double* x, doubl
     for (int64_t c = 0; c < width; ++c) inverse_diagonal[c] = 1.0 / row[(first + c) * stripe + c];
     solve_corner(row + first * stripe, width, inverse_diagonal, x + first * stripe);
   }
-  for (int64_t i = 0; i < shape.below_stripes(); ++i)
-    subtract_product<false>(x, panel + shape.below_stripe(i), shape.k, below + i * stripe * stripe, stripe, stripe);
+  for (int64_t d = 0; d < shape.k; d += depth_columns) {
+    const int64_t depth = std::min(depth_columns, shape.k - d);
+    for (int64_t i = 0; i < shape.below_stripes(); ++i)
+      subtract_product<false>(x + d * stripe, panel + shape.below_stripe(i) + d * stripe, depth,
+                              below + i * stripe * stripe, stripe, stripe);
+  }
 }
 
 namespace {
