@@ -15,6 +15,7 @@ struct Options {
   std::string from;
   std::string to;
   bool ascii = false;
+  bool binary = false;
   bool surface = false;
   std::string gmsh = "4.1";
 };
@@ -120,7 +121,7 @@ RunCommand add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("FROM", options->from, "The file to read")->required()->type_name("");
   app.add_option("TO", options->to, "The file to write")->required()->type_name("");
-  const auto binary = app.add_flag("--binary", "Write .msh, .stl and .ply in binary (the default)");
+  CLI::Option* binary = app.add_flag("--binary", options->binary, "Write .msh, .stl and .ply in binary (the default)");
   app.add_flag("--ascii", options->ascii, "Write .msh, .stl and .ply as text")->excludes(binary);
   app.add_option("--gmsh", options->gmsh, "Version of .msh files: 4.1 or 2.2")
       ->check(CLI::IsMember({"4.1", "2.2"}))

@@ -223,7 +223,10 @@ Result<SceneBody> make_scene_body(const Scene& scene) {
     const std::string name = scene.mesh.empty() ? scene.name : scene.mesh.string();
     return Error{body.error().kind, fmt::format("{}: {}", name, body.error().message)};
   }
-  SceneBody out{.mesh = std::move(*mesh), .body = *body, .warnings = std::move(warnings)};
+  SceneBody out;
+  out.mesh = std::move(*mesh);
+  out.body = *body;
+  out.warnings = std::move(warnings);
   out.gravity_force = gravity_force(out.body, scene.gravity);
   Selector selector{scene, out, {}};
   SUPPLE_RETURN_IF_ERROR(selector.fix());
