@@ -32,7 +32,7 @@ struct Session {
   Json result = Json::object();
   std::string text;
   std::vector<std::string> warnings;  ///< to stderr, and into --json
-  int exit_code = 0;  ///< for a command that has done a part of its work and reported the rest itself
+  int exit_code = 0;                  ///< for a command that has done a part of its work and reported the rest itself
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
@@ -72,6 +72,9 @@ std::string counted(std::size_t count, std::string_view singular, std::string_vi
 
 /// "x,y,z" as --gravity takes it.
 Result<std::array<double, 3>> parse_vector(const std::string& option, const std::string& text);
+
+/// For options that count or measure something.
+inline CLI::Validator positive() { return CLI::PositiveNumber.description(""); }
 
 /// --fix on the command line: an existing file is looked for from the current folder.
 inline constexpr const char* selection_help =

@@ -29,8 +29,8 @@ bool is_vtu(const std::filesystem::path& path) { return path.extension() == ".vt
 Status check_target(const std::string& to) {
   const FileKind kind = kind_of_extension(to);
   if (is_vtu(to) || (kind != FileKind::unknown && kind < FileKind::gltf)) return {};
-  return usage_error(fmt::format("Can't write {}: its extension must be one of {}, .vtu", to,
-                                 fmt::join(writable_extensions(), ", ")));
+  return usage_error(
+      fmt::format("Can't write {}: its extension must be one of {}, .vtu", to, fmt::join(writable_extensions(), ", ")));
 }
 
 /// What a solid mesh becomes in the target's format: itself, or its skin.
@@ -51,8 +51,7 @@ void take_surface_if_needed(const Options& options, LoadedMesh& loaded, Session&
 }
 
 Status save(const LoadedMesh& loaded, const Options& options) {
-  if (is_vtu(options.to))
-    return std::visit([&](const auto& mesh) { return write_vtu(options.to, mesh); }, loaded.mesh);
+  if (is_vtu(options.to)) return std::visit([&](const auto& mesh) { return write_vtu(options.to, mesh); }, loaded.mesh);
   SaveOptions how;
   how.encoding = options.ascii ? Encoding::ascii : Encoding::binary;
   how.gmsh_version = options.gmsh == "2.2" ? GmshVersion::v2_2 : GmshVersion::v4_1;
@@ -124,8 +123,9 @@ RunCommand add(CLI::App& app) {
   CLI::Option* binary = app.add_flag("--binary", options->binary, "Write .msh, .stl and .ply in binary (the default)");
   app.add_flag("--ascii", options->ascii, "Write .msh, .stl and .ply as text")->excludes(binary);
   app.add_option("--gmsh", options->gmsh, "Version of .msh files: 4.1 or 2.2")
-      ->check(CLI::IsMember({"4.1", "2.2"}))
-      ->type_name("VERSION");
+      ->check(CLI::IsMember({"4.1", "2.2"}).description(""))
+      ->type_name("VERSION")
+      ->capture_default_str();
   app.add_flag("--surface", options->surface, "Write the boundary surface of a solid mesh in any format");
   return [options](Session& session) { return convert(*options, session); };
 }

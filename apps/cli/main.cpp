@@ -21,13 +21,14 @@ struct CommonOptions {
 };
 
 void add_common_options(CLI::App& app, CommonOptions& common) {
-  app.get_help_ptr()->description("Print this and stop")->group("Common options");
-  app.add_option("--json", common.json, "Write the result as JSON to FILE (a name ending in .json, or --json=FILE),\n"
-                                        "or to standard output")
+  app.set_help_flag("-h,--help", "Print this and stop")->group("Common options");
+  app.add_option("--json", common.json,
+                 "Write the result as JSON to FILE (a name ending in .json, or --json=FILE),\n"
+                 "or to standard output")
       ->type_name("[FILE]")
       ->group("Common options");
   app.add_option("--threads", common.threads, "Number of threads; 0 for as many as the machine has")
-      ->check(CLI::Range(0, 4096))
+      ->check(CLI::Range(0, 4096).description(""))
       ->type_name("N")
       ->group("Common options");
   app.add_flag("-q,--quiet", common.quiet, "Print nothing but errors (and --json)")->group("Common options");
@@ -58,12 +59,15 @@ Error unknown_option(const CLI::App& app, const std::string& option) {
                                  near.empty() ? "" : fmt::format("did you mean {}? Or ", near), app.get_name()));
 }
 
-Error usage_error_of(const CLI::App& app, const CLI::ParseError& problem) {
+Status check_extras(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
-  if (problem.get_name() == "ExtrasError" && !extras.empty()) {
-    if (extras.front().starts_with('-')) return unknown_option(app, extras.front());
-    return usage_error(fmt::format("{}: one argument too many: {}", app.get_name(), extras.front()));
-  }
+  for (const std::string& extra : extras)
+    if (extra.starts_with('-')) return unknown_option(app, extra);
+  if (extras.empty()) return {};
+  return usage_error(fmt::format("{}: one argument too many: {}", app.get_name(), extras.front()));
+}
+
+Error usage_error_of(const CLI::App& app, const CLI::ParseError& problem) {
   return usage_error(fmt::format("{}: {}; see supple {} --help", app.get_name(), problem.what(), app.get_name()));
 }
 
@@ -99,7 +103,9 @@ int run_command(const RegisteredCommand& command, std::vector<std::string> argum
   CLI::App app;
   app.name(std::string(command.name));
   app.get_formatter()->column_width(30);
-  app.option_defaults()->always_capture_default();
+  app.get_formatter()->label("REQUIRED", "");
+  app.set_help_flag();  // it comes last, with what all commands share
+  app.allow_extras();   // to name them in our own words
   const RunCommand run = command.add(app);
   CommonOptions common;
   add_common_options(app, common);
@@ -114,6 +120,7 @@ int run_command(const RegisteredCommand& command, std::vector<std::string> argum
   } catch (const CLI::ParseError& problem) {
     return report(usage_error_of(app, problem));
   }
+  if (const Status extras = check_extras(app); !extras.ok()) return report(extras.error());
   set_thread_count(common.threads);
   Session session;
   session.quiet = common.quiet;
@@ -140,9 +147,9 @@ Error unknown_command(const std::string& name) {
   std::vector<std::string_view> names;
   for (const RegisteredCommand* command : registered_commands()) names.push_back(command->name);
   const std::string_view near = nearest_name(name, names);
-  return usage_error(fmt::format("there is no command \"{}\"; {}", name,
-                                 near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                              : fmt::format("did you mean \"{}\"?", near)));
+  return usage_error(fmt::format(
+      "there is no command \"{}\"; {}", name,
+      near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
 }
 
 int run(std::vector<std::string> arguments) {
@@ -163,7 +170,8 @@ int run(std::vector<std::string> arguments) {
     fmt::print("{}", overview());
     return 0;
   }
-  if (name.starts_with('-')) return report(usage_error(fmt::format("name a command before {}; see supple --help", name)));
+  if (name.starts_with('-'))
+    return report(usage_error(fmt::format("name a command before {}; see supple --help", name)));
   arguments.erase(arguments.begin());
   for (const RegisteredCommand* command : registered_commands())
     if (command->name == name) return run_command(*command, settle_json_option(std::move(arguments)));

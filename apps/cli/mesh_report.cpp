@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace supple {
 namespace {
@@ -60,7 +61,8 @@ void add_topology(Report& out, const SurfaceTopology& topology, std::string_view
                             : t.closed()        ? "closed, but not manifold"
                             : t.edge_manifold() ? "open"
                                                 : "open and not manifold";
-  out.row(label, "{}, {}, {}", state, plural(t.components, "piece", "pieces"), plural(t.holes, "hole", "holes"));
+  out.row(label, "{}, {}{}", state, plural(t.components, "piece", "pieces"),
+          t.holes > 0 ? ", " + plural(t.holes, "hole", "holes") : "");
   const std::string edges = tally({{t.boundary_edges, "boundary"},
                                    {t.nonmanifold_edges, "with three or more triangles"},
                                    {t.inconsistent_edges, "between triangles of opposite orientation"}},
@@ -94,13 +96,19 @@ void add_topology(Report& out, const SurfaceTopology& topology, std::string_view
 // ---- surfaces -------------------------------------------------------------------------------------------------------
 
 void add_parts(Report& out, const Surface& surface) {
-  std::vector<std::string> lines;
+  // A file may come back to the same part many times; a reader wants it once.
+  std::vector<std::pair<std::string, Index>> named;
+  std::map<std::string, std::size_t> place;
   Json parts = Json::array();
   for (const SurfacePart& part : surface.parts) {
-    const std::string name = part.name.empty() ? "(no name)" : part.name;
-    lines.push_back(fmt::format("{}: {}", name, plural(part.triangle_count, "triangle", "triangles")));
+    const auto [found, is_new] = place.emplace(part.name, named.size());
+    if (is_new) named.emplace_back(part.name.empty() ? "(no name)" : part.name, 0);
+    named[found->second].second += part.triangle_count;
     parts.push_back({{"name", part.name}, {"triangles", part.triangle_count}});
   }
+  std::vector<std::string> lines;
+  for (const auto& [name, triangles] : named)
+    lines.push_back(fmt::format("{}: {}", name, plural(triangles, "triangle", "triangles")));
   if (lines.size() > 1 || (lines.size() == 1 && !surface.parts[0].name.empty())) out.list("parts", lines);
   out.json["parts"] = std::move(parts);
   std::vector<std::string> names;
@@ -137,11 +145,11 @@ void add_mesh(Report& out, const Surface& surface) {
   out.json["enclosed_volume"] = q.enclosed_volume;
   out.row("edge length", "{:.4g} to {:.4g} m, mean {:.4g}", q.edge_length.min, q.edge_length.max, q.edge_length.mean);
   out.row("angles", "{:.2f}° to {:.2f}°{}", q.angle.min, q.angle.max,
-          q.degenerate > 0 ? fmt::format("; {}", plural(q.degenerate, "triangle without area", "triangles without area"))
-                           : "");
-  out.json["quality"] = {{"edge_length", to_json(q.edge_length)},
-                         {"angle_degrees", to_json(q.angle)},
-                         {"degenerate", q.degenerate}};
+          q.degenerate > 0
+              ? fmt::format("; {}", plural(q.degenerate, "triangle without area", "triangles without area"))
+              : "");
+  out.json["quality"] = {
+      {"edge_length", to_json(q.edge_length)}, {"angle_degrees", to_json(q.angle)}, {"degenerate", q.degenerate}};
 }
 
 // ---- solids ---------------------------------------------------------------------------------------------------------
@@ -157,11 +165,8 @@ void add_materials(Report& out, const VolumeMesh<Nodes>& mesh) {
     const ElasticMaterial& m = mesh.materials[k];
     lines.push_back(fmt::format("{}: E {:g} Pa, ν {:g}, ρ {:g} kg/m³, {}", m.name, m.young, m.poisson, m.density,
                                 plural(static_cast<std::int64_t>(uses[k]), "element", "elements")));
-    materials.push_back({{"name", m.name},
-                         {"young", m.young},
-                         {"poisson", m.poisson},
-                         {"density", m.density},
-                         {"elements", uses[k]}});
+    materials.push_back(
+        {{"name", m.name}, {"young", m.young}, {"poisson", m.poisson}, {"density", m.density}, {"elements", uses[k]}});
   }
   if (lines.empty()) {
     const ElasticMaterial& m = default_material();
@@ -213,9 +218,10 @@ void add_element_quality(Report& out, const QualityReport& q, bool bricks) {
           sparkline(q.dihedral_histogram));
   out.row("shape", "{:.3f} to {:.3f}, mean {:.3f} ({})", q.shape.min, q.shape.max, q.shape.mean,
           bricks ? "scaled Jacobian, 1 is a cube" : "3 inradius / circumradius, 1 is regular");
-  out.row("health", "{}",
-          tally({{q.inverted, "inverted"}, {q.degenerate, "without volume"}, {q.slivers, "slivers (an angle below 5°)"}},
-                "no inverted, flat or sliver elements"));
+  out.row(
+      "health", "{}",
+      tally({{q.inverted, "inverted"}, {q.degenerate, "without volume"}, {q.slivers, "slivers (an angle below 5°)"}},
+            "no inverted, flat or sliver elements"));
   Json histogram = Json::array();
   for (const Index count : q.dihedral_histogram) histogram.push_back(count);
   out.json["quality"] = {{"inverted", q.inverted},
@@ -249,12 +255,12 @@ void add_mesh(Report& out, const VolumeMesh<Nodes>& mesh) {
   const Components pieces = connected_components(mesh);
   const std::size_t unused = unreferenced_vertices(mesh).size();
   out.row("pieces", "{}{}{}", pieces.count,
-          unused > 0 ? fmt::format("; {} used by no element", plural(static_cast<std::int64_t>(unused), "vertex", "vertices"))
-                     : "",
-          skin.crowded_faces > 0
-              ? fmt::format("; {}", plural(skin.crowded_faces, "face of three or more elements",
-                                           "faces of three or more elements"))
-              : "");
+          unused > 0
+              ? fmt::format("; {} used by no element", plural(static_cast<std::int64_t>(unused), "vertex", "vertices"))
+              : "",
+          skin.crowded_faces > 0 ? fmt::format("; {}", plural(skin.crowded_faces, "face of three or more elements",
+                                                              "faces of three or more elements"))
+                                 : "");
   out.json["components"] = pieces.count;
   out.json["unreferenced_vertices"] = unused;
   out.json["crowded_faces"] = skin.crowded_faces;

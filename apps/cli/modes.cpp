@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple modes: the vibration modes of a solid mesh.
-#include "command.h"
 #include "supple/fem/modes.h"
+#include "command.h"
 #include "supple/io/vtu.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/vertex_selection.h"
@@ -134,7 +134,10 @@ RunCommand add(CLI::App& app) {
            "  supple modes body.msh --modes 30 --json modes.json --vtu modes.vtu\n");
   const auto options = std::make_shared<Options>();
   app.add_option("MESH", options->mesh, "A solid mesh: .veg, .msh, .mesh or .node")->required()->type_name("");
-  app.add_option("-n,--modes", options->count, "How many modes")->check(CLI::PositiveNumber)->type_name("N");
+  app.add_option("-n,--modes", options->count, "How many modes")
+      ->check(positive())
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--fix", options->fixed, std::string("Vertices that can't move; may be repeated:\n") + selection_help)
       ->type_name("SELECT")
       ->allow_extra_args(false);

@@ -45,8 +45,8 @@ Result<Scene> make_scene(const Options& options) {
   if (is_scene(options.input)) {
     for (const CLI::Option* option : options.mesh_only) {
       if (option->count() > 0)
-        return usage_error(fmt::format("{} is for a mesh; write it into {} instead (docs/scene.md)",
-                                       option->get_name(), options.input));
+        return usage_error(fmt::format("{} is for a mesh; write it into {} instead (docs/scene.md)", option->get_name(),
+                                       options.input));
     }
   }
   Result<Scene> scene = is_scene(options.input) ? load_scene(options.input) : scene_of_mesh(options);
@@ -132,10 +132,9 @@ Status solve(const Options& options, Session& session) {
   if (!summary.ok()) return about(options.input, summary.error());
   session.warnings = summary->warnings;
   if (summary->unconverged_steps > 0) {
-    session.warnings.push_back(
-        fmt::format("{} of {} steps stopped at the limit of {} Newton iterations (worst residual {:.1e}).",
-                    summary->unconverged_steps, summary->steps, scene->dynamics.max_newton_iterations,
-                    summary->residual));
+    session.warnings.push_back(fmt::format(
+        "{} of {} steps stopped at the limit of {} Newton iterations (worst residual {:.1e}).",
+        summary->unconverged_steps, summary->steps, scene->dynamics.max_newton_iterations, summary->residual));
   }
   write_text(*scene, *summary, session);
   fill_result(*scene, *summary, session.result);
@@ -148,20 +147,21 @@ void add_mesh_options(CLI::App& app, Options& options) {
     options.mesh_only.push_back(option->group("Without a scene file"));
     return option;
   };
-  keep(app.add_option("--fix", options.fixed, std::string("Vertices that can't move; may be repeated:\n") +
-                                                  selection_help))
+  keep(app.add_option("--fix", options.fixed,
+                      std::string("Vertices that can't move; may be repeated:\n") + selection_help))
       ->type_name("SELECT")
       ->allow_extra_args(false);
-  keep(app.add_option("--gravity", options.gravity, "Acceleration [m/s²], 0,-9.81,0 unless given"))
-      ->type_name("X,Y,Z");
+  keep(app.add_option("--gravity", options.gravity, "Acceleration [m/s²], 0,-9.81,0 unless given"))->type_name("X,Y,Z");
   keep(app.add_flag("--static", options.is_static, "Find the equilibrium instead of the motion"));
   keep(app.add_option("--duration", options.duration, "Length of the motion [s]"))
-      ->check(CLI::PositiveNumber)
-      ->type_name("T");
-  keep(app.add_option("--dt", options.dt, "Time step [s]"))->check(CLI::PositiveNumber)->type_name("H");
+      ->check(positive())
+      ->type_name("T")
+      ->capture_default_str();
+  keep(app.add_option("--dt", options.dt, "Time step [s]"))->check(positive())->type_name("H")->capture_default_str();
   keep(app.add_option("--material", options.model, "linear, corotational, stvk, neo_hookean, stable_neo_hookean"))
-      ->check(CLI::IsMember({"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"}))
-      ->type_name("MODEL");
+      ->check(CLI::IsMember({"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"}).description(""))
+      ->type_name("MODEL")
+      ->capture_default_str();
   keep(app.add_option("--young", options.material.young, "Young's modulus [Pa]"))->type_name("E");
   keep(app.add_option("--poisson", options.material.poisson, "Poisson's ratio, below 0.5"))->type_name("NU");
   keep(app.add_option("--density", options.material.density, "Density [kg/m³]"))->type_name("RHO");

@@ -66,7 +66,7 @@ TEST_F(Common, JsonNeverOverwritesTheInput) {
 
 TEST_F(Common, JsonFileBesideText) {
   ASSERT_TRUE(save_mesh(make_tet_box({1, 1, 1}, {1, 1, 1}), path("cube.veg")).ok());
-  for (const std::vector<std::string> how : {std::vector<std::string>{"--json", "r.json"}, {"--json=r.json"}}) {
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--json", "r.json"}, {"--json=r.json"}}) {
     std::vector<std::string> arguments = {"inspect", "cube.veg"};
     arguments.insert(arguments.end(), how.begin(), how.end());
     const CliRun run = supple(arguments);
@@ -85,7 +85,7 @@ TEST_F(Common, UnwritableJsonIsToldAndLeavesNothing) {
 
 TEST_F(Common, QuietSaysNothing) {
   ASSERT_TRUE(save_mesh(make_tet_box({1, 1, 1}, {1, 1, 1}), path("cube.veg")).ok());
-  for (const std::vector<std::string> arguments :
+  for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"inspect", "cube.veg", "-q"}, {"convert", "cube.veg", "cube.obj", "--quiet"}}) {
     const CliRun run = supple(arguments);
     EXPECT_EQ(run.code, 0);

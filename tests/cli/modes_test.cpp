@@ -54,8 +54,8 @@ TEST_F(ModesCommand, SelectionsAddUp) {
   const CliRun run = supple({"modes", "box.veg", "-n", "2", "--fix", "max-x", "--fix", "list.bou", "--fix",
                              "box:-1,-1,-1,0.5,2,2", "--fix", "sphere:0,0,0,0.1", "--fix", "vertices:0,1"});
   EXPECT_EQ(run.code, 0) << run.err;
-  for (const char* words : {"4 vertices by max-x", "2 vertices by list.bou", "4 vertices by box:",
-                            "1 vertex by sphere:", "2 vertices by vertices:0,1"})
+  for (const char* words : {"4 vertices by max-x", "2 vertices by list.bou",
+                            "4 vertices by box:", "1 vertex by sphere:", "2 vertices by vertices:0,1"})
     EXPECT_NE(run.out.find(words), std::string::npos) << words << "\n" << run.out;
 }
 

@@ -42,8 +42,8 @@ class CliTest : public testing::Test {
  protected:
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder = std::filesystem::temp_directory_path() /
-             (std::string("supple_cli_") + info->test_suite_name() + "_" + info->name() + "_" + std::to_string(::getpid()));
+    folder = std::filesystem::temp_directory_path() / (std::string("supple_cli_") + info->test_suite_name() + "_" +
+                                                       info->name() + "_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
   }
   void TearDown() override { std::filesystem::remove_all(folder); }

@@ -121,10 +121,9 @@ Result<std::vector<Index>> from_file(std::string_view selection, std::string_vie
   const std::filesystem::path path = folder / std::filesystem::path(name);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    return not_understood(selection,
-                          fmt::format("there is no file {}; write such a file's name, min-x, x<0.1, box:…, "
-                                      "sphere:…, vertices:0,5,7 or all",
-                                      path.string()));
+    return not_understood(selection, fmt::format("there is no file {}; write such a file's name, min-x, x<0.1, box:…, "
+                                                 "sphere:…, vertices:0,5,7 or all",
+                                                 path.string()));
   }
   return load_vertex_list(path, vertex_count);
 }

@@ -21,8 +21,8 @@
 
 namespace supple {
 
-/// Ascending indices. Files are looked for in `folder` unless their path is absolute. A selection that isn't understood,
-/// or that selects nothing, is an error that quotes it.
+/// Ascending indices. Files are looked for in `folder` unless their path is absolute. A selection that isn't
+/// understood, or that selects nothing, is an error that quotes it.
 Result<std::vector<Index>> select_vertices(std::string_view selection, std::span<const Vec3> vertices,
                                            const std::filesystem::path& folder = {});
 

@@ -35,7 +35,7 @@ Error unknown_set(const SceneRegion& region, std::span<const ElementSet> sets) {
   std::vector<std::string_view> names;
   for (const ElementSet& set : sets) names.push_back(set.name);
   const std::string_view near = nearest_name(region.set, names);
-  const std::string hint = names.empty()   ? "the mesh has none"
+  const std::string hint = names.empty()  ? "the mesh has none"
                            : near.empty() ? fmt::format("the mesh has {}", fmt::join(names, ", "))
                                           : fmt::format("did you mean \"{}\"?", near);
   return input_error(fmt::format("there is no element set \"{}\"; {}", region.set, hint));

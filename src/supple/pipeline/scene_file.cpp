@@ -54,7 +54,8 @@ void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
   if (const toml::table* material = toml.table(root, "material")) {
     toml.only_keys(*material, "[material]", Keys{"model", "young", "poisson", "density"});
     const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"};
-    if (const auto model = toml.read_word(*material, "model", models)) scene.model = *material_model_from(models[*model]);
+    if (const auto model = toml.read_word(*material, "model", models))
+      scene.model = *material_model_from(models[*model]);
     read_elasticity(toml, *material, scene.material);
   }
   toml.tables(root, "region", [&](const toml::table& table) {
@@ -218,9 +219,7 @@ void check_windows(TomlReader& toml, const toml::table& root, const Scene& scene
 
 }  // namespace
 
-int Scene::step_count() const {
-  return static_cast<int>(std::max(1.0, std::round(duration / dynamics.time_step)));
-}
+int Scene::step_count() const { return static_cast<int>(std::max(1.0, std::round(duration / dynamics.time_step))); }
 
 Result<Scene> parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder) {
   const toml::parse_result parsed = toml::parse(text, name);

@@ -77,15 +77,15 @@ struct SceneOutput {
 };
 
 struct Scene {
-  std::string name;                  ///< of the scene file or mesh, for messages
-  std::filesystem::path folder;      ///< relative paths in selections and meshes start here
-  std::filesystem::path mesh;        ///< empty: the box
+  std::string name;              ///< of the scene file or mesh, for messages
+  std::filesystem::path folder;  ///< relative paths in selections and meshes start here
+  std::filesystem::path mesh;    ///< empty: the box
   SceneBox box;
   MaterialModel model = MaterialModel::stable_neo_hookean;
   SceneMaterial material;
   std::vector<SceneRegion> regions;  ///< later ones win where sets overlap
   std::vector<std::string> fixed;
-  Vec3 gravity = Vec3::Zero();       ///< [m/s²]
+  Vec3 gravity = Vec3::Zero();  ///< [m/s²]
   std::vector<SceneForce> forces;
   std::vector<SceneTraction> tractions;
   std::vector<ScenePressure> pressures;

@@ -78,8 +78,8 @@ Result<std::vector<fs::path>> SceneFiles::finish(const SceneBody& body, const Vt
   std::vector<fs::path> files;
   if (staging_.empty()) return files;
   SUPPLE_RETURN_IF_ERROR(write_file_atomically(staging_ / "history.csv", history_));
-  SUPPLE_RETURN_IF_ERROR(std::visit(
-      [&](const auto& mesh) { return write_vtu(staging_ / "final.vtu", mesh, final_fields); }, body.mesh));
+  SUPPLE_RETURN_IF_ERROR(
+      std::visit([&](const auto& mesh) { return write_vtu(staging_ / "final.vtu", mesh, final_fields); }, body.mesh));
   if (!frames_.empty()) {
     SUPPLE_RETURN_IF_ERROR(write_pvd(staging_ / "series.pvd", frames_));
     files.push_back(scene_.output.directory / "series.pvd");

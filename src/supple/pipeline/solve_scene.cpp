@@ -49,7 +49,7 @@ class Recorder {
       summary_.peak_vertex = peak.vertex;
       summary_.peak_time = time;
     }
-    HistoryRow row{time, kinetic, body_.body.energy(u), -body_.gravity_force.dot(u), peak.length, {}};
+    HistoryRow row{time, kinetic, body_.body.energy(u), 0.0 - body_.gravity_force.dot(u), peak.length, {}};
     for (const std::vector<Index>& track : body_.tracks) row.tracks.push_back(mean_displacement(u, track));
     return row;
   }
@@ -126,12 +126,12 @@ Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, 
 
 Status advance(const Scene& scene, const SceneBody& body, FullDynamics& dynamics, DynamicsState& state,
                SceneSummary& summary) {
-  const StepReport report =
-      dynamics.step(state, body.external_force(state.u, state.time + scene.dynamics.time_step));
+  const StepReport report = dynamics.step(state, body.external_force(state.u, state.time + scene.dynamics.time_step));
   if (report.recovered) {
-    return failure(fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt, more damping, or the "
-                               "stable_neo_hookean material",
-                               scene.name, state.time));
+    return failure(
+        fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt, more damping, or the "
+                    "stable_neo_hookean material",
+                    scene.name, state.time));
   }
   ++summary.steps;
   summary.newton_iterations += report.newton_iterations;

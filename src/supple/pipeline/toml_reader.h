@@ -40,8 +40,8 @@ class TomlReader {
     for (const auto& [key, node] : table) {
       if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
       const std::string_view near = nearest_name(key.str(), keys);
-      const std::string hint = near.empty() ? fmt::format("it has {}", fmt::join(keys, ", "))
-                                            : fmt::format("did you mean \"{}\"?", near);
+      const std::string hint =
+          near.empty() ? fmt::format("it has {}", fmt::join(keys, ", ")) : fmt::format("did you mean \"{}\"?", near);
       fail(key.source(), fmt::format("{} has no key \"{}\"; {}", title, key.str(), hint));
     }
   }
