@@ -55,7 +55,7 @@ TEST_F(Solve, PressurePushesInward) {
   scene.replace(scene.find("[10, 0, 0]"), 10, "10");
   spill(path("bar.toml"), scene);
   const nlohmann::json result = supple_json({"solve", "bar.toml"});
-  EXPECT_NEAR(result["tracks"][0]["displacement"][0].get<double>(), -0.02, 1e-6);
+  EXPECT_NEAR(result["tracks"][0]["displacement"][0].get<double>(), -0.02, 1e-8);
 }
 
 // Nothing holds it, nothing resists: after n steps of trapezoidal Newmark, u = ½ g t² exactly.
@@ -156,11 +156,11 @@ TEST_F(Solve, FaultsInTheSceneNameLineAndWayOut) {
       {with("young = 1000", "young = -1"), "positive"},
       {with("poisson = 0", "poisson = 0.5"), "less than 0.5"},
       {with("select = \"max-x\"", "select = \"x>7\""), "(0, 0, 0) and (2, 1, 1)"},
-      {with("select = \"max-x\"", "select = \"vertices:0\""), "no boundary triangle"},
+      {with("select = \"max-x\"", "select = \"vertices:0\""), "no boundary face"},
       {with("kind = \"static\"", "kind = \"static\"\ndt = 0.1"), "kind = \"dynamic\""},
       {with("mesh = \"box\"", "mesh = \"none.veg\""), "[box]"},
       {with("[[fix]]\nselect = \"min-x\"", ""), "fix at least three"},
-      {with("[solver]", "[solver"), "line 18"},
+      {with("[solver]", "[solver"), "line 16"},
       {"", "mesh"},
       {"mesh = \"none.veg\"\n[solver]\nkind = \"static\"\n", "none.veg"},
   };
@@ -176,6 +176,7 @@ TEST_F(Solve, WhatCannotBeSolvedIsToldAndLeavesNothing) {
   std::string scene = stretched_bar;
   scene.replace(scene.find("model = \"linear\""), 16, "model = \"neo_hookean\"");
   scene.replace(scene.find("[10, 0, 0]"), 10, "[-1e9, 0, 0]");
+  scene.replace(scene.find("kind = \"static\""), 15, "kind = \"static\"\nnewton_iterations = 1");
   spill(path("crushed.toml"), scene);
   expect_refusal({"solve", "crushed.toml"}, 1, "crushed.toml: no equilibrium");
   EXPECT_EQ(files(), std::vector<std::string>{"crushed.toml"});

@@ -80,27 +80,49 @@ Solid make_box(const SceneBox& box) {
 
 // ---- selections -----------------------------------------------------------------------------------------------------
 
-// Boundary triangles, in solid vertices, whose corners are all selected.
-Result<std::vector<Triangle>> selected_triangles(const BoundarySurface& skin, std::span<const Index> vertices,
-                                                 std::size_t vertex_count, const std::string& select) {
+/// A part of the boundary that loads act on: forces on its triangles count `weight` times.
+struct LoadedPatch {
+  std::vector<Triangle> triangles;  // of solid vertices, outward
+  double weight = 1;
+};
+
+// A load on two triangles isn't the load on the quad they halve: it favours the diagonal's ends. Half of either way to
+// cut the quad is right for flat faces (a quarter of the load at each corner).
+void cut_quads_both_ways(std::vector<Triangle>& triangles) {
+  std::vector<Triangle> both;
+  for (std::size_t k = 0; k + 1 < triangles.size(); k += 2) {
+    const auto [a, b, c] = triangles[k];  // a b c and a c d
+    const Index d = triangles[k + 1][2];
+    both.insert(both.end(), {{a, b, c}, {a, c, d}, {b, c, d}, {b, d, a}});
+  }
+  triangles = std::move(both);
+}
+
+Result<LoadedPatch> selected_patch(const BoundarySurface& skin, std::span<const Index> vertices,
+                                   std::size_t vertex_count, bool quads, const std::string& select) {
   std::vector<char> chosen(vertex_count, 0);
   for (const Index v : vertices) chosen[static_cast<std::size_t>(v)] = 1;
-  std::vector<Triangle> triangles;
-  for (const Triangle& t : skin.surface.triangles) {
-    Triangle solid;
+  const std::size_t step = quads ? 2 : 1;  // triangles per face
+  LoadedPatch patch;
+  std::vector<Triangle> face(step);
+  for (std::size_t t = 0; t + step <= skin.surface.triangles.size(); t += step) {
     bool all = true;
-    for (std::size_t k = 0; k < 3; ++k) {
-      solid[k] = skin.volume_vertex[static_cast<std::size_t>(t[k])];
-      all = all && chosen[static_cast<std::size_t>(solid[k])];
+    for (std::size_t k = 0; k < 3 * step; ++k) {
+      const Index v = skin.volume_vertex[static_cast<std::size_t>(skin.surface.triangles[t + k / 3][k % 3])];
+      face[k / 3][k % 3] = v;
+      all = all && chosen[static_cast<std::size_t>(v)];
     }
-    if (all) triangles.push_back(solid);
+    if (all) patch.triangles.insert(patch.triangles.end(), face.begin(), face.end());
   }
-  if (triangles.empty()) {
-    return input_error(
-        fmt::format("\"{}\" selects {} vertices, but no boundary triangle has all three corners among them", select,
-                    vertices.size()));
+  if (patch.triangles.empty()) {
+    return input_error(fmt::format("\"{}\" selects {} vertices, but no boundary face has all its corners among them",
+                                   select, vertices.size()));
   }
-  return triangles;
+  if (quads) {
+    cut_quads_both_ways(patch.triangles);
+    patch.weight = 0.5;
+  }
+  return patch;
 }
 
 struct Selector {
@@ -116,11 +138,12 @@ struct Selector {
     return chosen;
   }
 
-  Result<std::vector<Triangle>> triangles(std::string_view part, const std::string& words) {
+  Result<LoadedPatch> patch(std::string_view part, const std::string& words) {
     const Result<std::vector<Index>> chosen = select(part, words);
     if (!chosen.ok()) return chosen.error();
     if (!skin) skin = std::visit([](const auto& mesh) { return boundary_surface(mesh); }, out.mesh);
-    Result<std::vector<Triangle>> found = selected_triangles(*skin, *chosen, vertices().size(), words);
+    const bool quads = std::holds_alternative<HexMesh>(out.mesh);
+    Result<LoadedPatch> found = selected_patch(*skin, *chosen, vertices().size(), quads, words);
     if (!found.ok()) return in_scene(scene, part, found.error());
     return found;
   }
@@ -145,14 +168,14 @@ struct Selector {
       out.forces.push_back({std::move(*chosen), share * force.newtons, force.window});
     }
     for (const SceneTraction& traction : scene.tractions) {
-      Result<std::vector<Triangle>> found = triangles("[[traction]]", traction.select);
+      Result<LoadedPatch> found = patch("[[traction]]", traction.select);
       if (!found.ok()) return found.error();
-      out.tractions.push_back({std::move(*found), traction.pascals, traction.window});
+      out.tractions.push_back({std::move(found->triangles), found->weight * traction.pascals, traction.window});
     }
     for (const ScenePressure& pressure : scene.pressures) {
-      Result<std::vector<Triangle>> found = triangles("[[pressure]]", pressure.select);
+      Result<LoadedPatch> found = patch("[[pressure]]", pressure.select);
       if (!found.ok()) return found.error();
-      out.pressures.push_back({std::move(*found), pressure.pascals, pressure.window});
+      out.pressures.push_back({std::move(found->triangles), found->weight * pressure.pascals, pressure.window});
     }
     return {};
   }

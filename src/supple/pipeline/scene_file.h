@@ -52,7 +52,7 @@ struct SceneForce {
   TimeWindow window;
 };
 
-/// On the boundary triangles whose vertices are all selected.
+/// On the boundary faces whose vertices are all selected.
 struct SceneTraction {
   std::string select;
   Vec3 pascals = Vec3::Zero();
