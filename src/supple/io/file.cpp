@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/io/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace supple {
+namespace {
+
+constexpr std::int64_t largest_file = std::int64_t{16} << 30;
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+std::string reason() { return std::strerror(errno); }
+
+Error write_failure(const std::filesystem::path& path) {
+  return failure(fmt::format("Can't write {}: {}; the file is as it was before.", path.string(), reason()));
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+Status write_directly(const std::filesystem::path& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid() || !write_all(file.get(), bytes) || !file.close())
+    return failure(fmt::format("Can't write {}: {}.", path.string(), reason()));
+  return {};
+}
+
+// A new file beside the target, with the permissions an ordinary open() would give; its name goes to `name`.
+int create_temporary(const std::filesystem::path& target, std::filesystem::path& name) {
+  static std::atomic<unsigned> counter{0};
+  for (;;) {
+    name = target;
+    name.replace_filename(
+        fmt::format(".{}.{}-{}.tmp", target.filename().string().substr(0, 200), ::getpid(), ++counter));
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+}
+
+// A file that is replaced keeps its permissions.
+bool copy_permissions(const std::filesystem::path& from, int fd) {
+  struct stat info {};
+  return ::stat(from.c_str(), &info) != 0 || ::fchmod(fd, info.st_mode & 07777) == 0;
+}
+
+Status replace_file(const std::filesystem::path& target, std::string_view bytes) {
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  std::filesystem::path temporary;
+  Descriptor file(create_temporary(target, temporary));
+  if (!file.valid()) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return input_error(fmt::format("Can't write {}: the folder {} doesn't exist.", target.string(), folder.string()));
+    return failure(fmt::format("Can't write {}: {}.", target.string(), reason()));
+  }
+  const bool complete = write_all(file.get(), bytes) && copy_permissions(target, file.get()) &&
+                        ::fsync(file.get()) == 0 && file.close() && ::rename(temporary.c_str(), target.c_str()) == 0;
+  if (!complete) {
+    Error error = write_failure(target);
+    ::unlink(temporary.c_str());
+    return error;
+  }
+  // The rename itself should survive a power cut too; a file system that can't promise that is no reason to fail.
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.valid()) ::fsync(directory.get());
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid() && errno == ENOENT)
+    return input_error(fmt::format("There is no file {}; check the path.", path.string()));
+  struct stat info {};
+  if (!file.valid() || ::fstat(file.get(), &info) != 0)
+    return input_error(fmt::format("Can't read {}: {}.", path.string(), reason()));
+  if (S_ISDIR(info.st_mode)) return input_error(fmt::format("{} is a folder; name a file inside it.", path.string()));
+  if (!S_ISREG(info.st_mode))
+    return input_error(fmt::format("{} isn't an ordinary file; copy its content into one.", path.string()));
+  if (info.st_size > largest_file)
+    return input_error(fmt::format("{} is larger than 16 GiB, more than we read; split or coarsen it.", path.string()));
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + filled, std::min(bytes.size() - filled, largest_transfer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure(fmt::format("Can't read {}: {}.", path.string(), reason()));
+    if (got == 0) break;  // somebody shortened the file meanwhile
+    filled += static_cast<std::size_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  std::error_code code;
+  if (path.empty() || !path.has_filename()) return usage_error("Name a file to write to.");
+  const std::filesystem::path target =
+      std::filesystem::is_symlink(path, code) ? std::filesystem::weakly_canonical(path, code) : path;
+  const auto status = std::filesystem::status(target, code);
+  if (std::filesystem::is_directory(status))
+    return input_error(fmt::format("Can't write {}: it is a folder; name a file inside it.", path.string()));
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return write_directly(target, bytes);
+  return replace_file(target, bytes);
+}
+
+}  // namespace supple
