@@ -1,0 +1,279 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One script from a bare Debian 12 to a running product. `./go` lists what it can do.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly package_list=cmake/packages.txt
+os_release=${SUPPLE_OS_RELEASE:-/etc/os-release}
+
+say() { printf '%s\n' "go: $*" >&2; }
+die() { say "$@"; exit 1; }
+
+# ---- packages ---------------------------------------------------------------------------------------------------------
+
+# Lines "package probe" of the named groups of the list.
+packages_of() {
+  awk -v groups=" $* " '/^\[/ { on = index(groups, " " substr($1, 2, length($1) - 2) " "); next }
+    on && NF && $1 !~ /^#/ { print $1, $2 }' "$package_list" | sort -u
+}
+
+os_field() { sed -n "s/^$1=//p" "$os_release" 2>/dev/null | tr -d "\"'" || true; }
+
+is_debian() {
+  [[ " $(os_field ID) $(os_field ID_LIKE) " == *" debian "* ]] && command -v apt-get dpkg-query >/dev/null
+}
+
+missing_debian_packages() {
+  local installed
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u)
+  packages_of "$@" | cut -d' ' -f1 | comm -23 - <(printf '%s\n' "$installed")
+}
+
+has_header() {
+  local folder
+  for folder in /usr/include /usr/local/include /opt/homebrew/include ${CPATH:+${CPATH//:/ }}; do
+    [[ -e $folder/$1 || -e $folder/${1#eigen3/} ]] && return 0
+  done
+  return 1
+}
+
+missing_elsewhere() {
+  local package probe
+  while read -r package probe; do
+    case $probe in
+      -) ;;
+      *[./]*) has_header "$probe" || echo "$package" ;;
+      *) command -v "$probe" >/dev/null || echo "$package" ;;
+    esac
+  done < <(packages_of "$@")
+}
+
+as_root() {
+  if ((EUID == 0)); then "$@"; else sudo "$@"; fi
+}
+
+# Mirrors answer "too many requests" now and then: wait and ask again, longer each time.
+apt_install() {
+  local attempt
+  for attempt in 1 2 3 4 5 6; do
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || true
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+      -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" && return
+    ((attempt == 6)) || { say "apt-get failed, trying again in $((attempt * 10)) s"; sleep $((attempt * 10)); }
+  done
+  die "apt-get could not install: $* — its own message is above; check the network and the package sources, then run ./go again."
+}
+
+# Makes sure that the packages of the named groups are there; instant when they are.
+need() {
+  local missing
+  if is_debian; then
+    missing=$(missing_debian_packages "$@" | tr '\n' ' ')
+    [[ -z $missing ]] && return
+    ((EUID == 0)) || command -v sudo >/dev/null ||
+      die "these packages are missing and you are neither root nor have sudo: ${missing}— ask for them to be installed, then run ./go again."
+    ((EUID == 0)) || sudo true || die "sudo was refused, so these cannot be installed: $missing"
+    say "installing: $missing"
+    # shellcheck disable=SC2086  # one word per package
+    apt_install $missing
+  else
+    missing=$(missing_elsewhere "$@" | tr '\n' ' ')
+    [[ -z $missing ]] ||
+      die "$(system_name) is not a Debian system, so install these yourself and run ./go again (Debian's names): $missing"
+  fi
+}
+
+system_name() {
+  local name
+  name=$(os_field PRETTY_NAME)
+  printf '%s' "${name:-this system}"
+}
+
+# ---- building -----------------------------------------------------------------------------------------------------------
+
+# One compiler per core, but no more than memory allows: the heaviest files need about 1.5 GiB.
+job_count() {
+  local cores kib
+  cores=$(getconf _NPROCESSORS_ONLN)
+  kib=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null || true)
+  local fit=$((${kib:-16777216} / 1572864))
+  ((fit < cores)) && cores=$((fit > 0 ? fit : 1))
+  echo "${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
+}
+
+# The release build asks for AVX2; a processor without it builds for itself.
+preset() {
+  if grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo; then echo release; else echo native; fi
+}
+
+# configure PRESET [cmake arguments]; its output is shown only when it fails.
+configure() {
+  local log
+  log=$(cmake --preset "$@" 2>&1) || { printf '%s\n' "$log" >&2; die "CMake could not configure, see above."; }
+  printf '%s\n' "$log" | grep -A9 'Warning' >&2 || true
+}
+
+compile() { cmake --build "build/$1" --parallel "$(job_count)" "${@:2}"; }
+
+# The command needs no test packages: tests stay out of a build folder until `./go test` asks for them.
+build() {
+  need build
+  local name
+  name=$(preset)
+  if [[ -e build/$name/CMakeCache.txt ]]; then configure "$name"; else configure "$name" -DSUPPLE_BUILD_TESTS=OFF; fi
+  compile "$name" --target supple_cli
+  ln -sfn "build/$name/supple" supple
+}
+
+# ---- verbs ----------------------------------------------------------------------------------------------------------------
+
+verb_build() {
+  build
+  say "the command is ./supple"
+}
+
+verb_demo() {
+  build
+  ./supple demo -o out/demo "$@"
+}
+
+verb_bench() {
+  need bench
+  build
+  ./supple bench "$@"
+}
+
+verb_test() {
+  need build test
+  local name
+  name=$(preset)
+  configure "$name" -DSUPPLE_BUILD_TESTS=ON
+  compile "$name"
+  ln -sfn "build/$name/supple" supple
+  ctest --test-dir "build/$name" --output-on-failure --parallel "$(job_count)" "$@"
+}
+
+verb_asan() {
+  need build test
+  configure asan
+  compile asan --target supple_unit_tests
+  ctest --test-dir build/asan -L unit --output-on-failure --parallel "$(job_count)" "$@"
+}
+
+# A configuration of its own: clang reads neither g++'s precompiled headers nor its flags.
+verb_tidy() {
+  need build test dev
+  configure release -B build/tidy -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_TESTS=ON \
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSUPPLE_CCACHE=OFF
+  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/tidy/compile_commands.json | sort -u | grep -e "${1:-}" |
+    xargs -P "$(job_count)" -n 1 clang-tidy -p build/tidy --quiet --warnings-as-errors='*' 2>/dev/null ||
+    die "clang-tidy found something, see above."
+  git ls-files -z go .ci cmake tests | xargs -0 grep -lZ '^#!.*sh$' | xargs -0 shellcheck
+  say "clang-tidy and shellcheck are content"
+}
+
+verb_format() {
+  need dev
+  case ${1:-} in
+    --check)
+      local untidy
+      untidy=$(unformatted_files)
+      [[ -z $untidy ]] || { printf '%s\n' "$untidy"; die "these files are not formatted; ./go format does it."; }
+      say "everything is formatted"
+      ;;
+    "") code_files | xargs -0 clang-format -i ;;
+    *) die "format knows only --check, not '$1'." ;;
+  esac
+}
+
+unformatted_files() {
+  local file
+  while IFS= read -r -d '' file; do
+    clang-format --dry-run --Werror "$file" 2>/dev/null || printf '%s\n' "$file"
+  done < <(code_files)
+}
+
+code_files() { git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp'; }
+
+# Finds go to build/fuzz/corpus, crashing inputs to build/fuzz/crashes; the seeds in git stay as they are.
+verb_fuzz() {
+  local seconds=${1:-30} target format
+  [[ $seconds =~ ^[0-9]+$ ]] || die "fuzz takes the seconds per target, a whole number, not '$seconds'."
+  need build test dev
+  configure asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_FUZZERS=ON
+  mapfile -t targets < <(basename -s .cpp -a tests/fuzz/fuzz_*.cpp)
+  [[ ${targets[0]} != 'fuzz_*' ]] || die "there are no fuzz targets in tests/fuzz."
+  compile fuzz --target "${targets[@]}"
+  for target in "${targets[@]}"; do
+    format=${target#fuzz_}
+    fuzz_one "$target" "build/fuzz/corpus/$format" "tests/fuzz/corpus/$format" "$seconds"
+  done
+  say "no crash in ${#targets[@]} targets of $seconds s each"
+}
+
+fuzz_one() {
+  local target=$1 finds=$2 seeds=$3 seconds=$4 program
+  program=$(find build/fuzz -type f -name "$target" -perm -u+x -print -quit)
+  mkdir -p "$finds" build/fuzz/crashes
+  say "$target for $seconds s"
+  local corpora=("$finds")
+  [[ -d $seeds ]] && corpora+=("$seeds")
+  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix=build/fuzz/crashes/ "${corpora[@]}" 2>build/fuzz/"$target".log ||
+    { tail -n 40 build/fuzz/"$target".log >&2; die "$target failed; the input is in build/fuzz/crashes."; }
+}
+
+verb_install() {
+  [[ $# -eq 1 ]] || die "install takes the folder to install into, such as: ./go install ~/.local"
+  build
+  cmake --install "build/$(preset)" --prefix "$1"
+}
+
+# The proof that nothing installed by hand is needed: the README's commands on a bare Debian 12.
+verb_fresh() {
+  need fresh
+  [[ -z $(git status --porcelain) ]] || say "only what is committed is tested; there are changes that are not"
+  local verbs=("$@")
+  ((${#verbs[@]})) || verbs=(demo test)
+  mkdir -p build/fresh
+  rm -rf build/fresh/clone
+  git clone --quiet --no-hardlinks . build/fresh/clone
+  as_root cmake/fresh_debian.sh build/fresh "${verbs[@]}"
+}
+
+verb_clean() { rm -rf build out supple; }
+
+verb_help() {
+  cat <<'HELP'
+./go VERB [arguments]
+
+  build            the release build; leaves the command as ./supple
+  demo             builds, then makes the example in out/demo
+  test [ctest…]    builds and runs all tests; for instance ./go test -L unit
+                   labels: unit, verification, cli, slow
+  bench [args]     builds, then runs ./supple bench
+  install FOLDER   installs command, libraries and find_package files
+
+  asan             unit tests under the address and undefined-behaviour sanitizers
+  fuzz [seconds]   every file reader against hostile input, 30 s each
+  tidy [pattern]   clang-tidy over the code (files whose path matches), shellcheck over the scripts
+  format [--check] formats the code, or says what is not formatted
+  fresh [verbs]    clones the last commit into a bare Debian 12 and runs demo and test there
+  clean            removes everything that was built
+
+The first run installs what is missing (cmake/packages.txt). CMAKE_BUILD_PARALLEL_LEVEL sets the number of compilers.
+HELP
+}
+
+main() {
+  local verb=${1:-help}
+  shift || true
+  case $verb in
+    build | demo | test | bench | install | asan | fuzz | tidy | format | fresh | clean | help) "verb_$verb" "$@" ;;
+    -h | --help) verb_help ;;
+    *) verb_help >&2; die "there is no verb '$verb'." ;;
+  esac
+}
+
+main "$@"
