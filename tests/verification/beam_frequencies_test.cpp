@@ -8,7 +8,7 @@
 #include "supple/fem/modes.h"
 #include "verification/beam_theory.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 #include <map>
 

@@ -8,7 +8,7 @@
 #include "supple/io/mesh_file.h"
 #include "supple/io/vertex_list.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

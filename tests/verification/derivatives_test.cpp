@@ -4,7 +4,7 @@
 // at random large deformations of distorted, heterogeneous bodies. The fourth-order difference
 //   g'(0) ≈ (8 (g(h) − g(−h)) − (g(2h) − g(−2h))) / 12h
 // errs by O(h⁴) + ε/h: near 1e-11 for h = 1e-3. Plain central differences must show their second order.
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -5,7 +5,7 @@
 #include "supple/fem/loads.h"
 #include "supple/fem/modes.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 #include <cstring>
 

@@ -5,7 +5,7 @@
 #include "supple/fem/dynamics.h"
 #include "supple/fem/loads.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -5,7 +5,7 @@
 //   the smallest eigenvalue is the minimum of Rayleigh's quotient (checked against a dense solver)
 #include "supple/fem/modes.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 #include <Eigen/Eigenvalues>
 

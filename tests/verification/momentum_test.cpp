@@ -4,7 +4,7 @@
 //   Newmark (¼, ½)        p to the solver's tolerance; L only with an error O(h²), whose order is measured
 #include "supple/fem/dynamics.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -4,7 +4,7 @@
 // The inner vertices are found by Newton's method from a start far from the answer.
 #include "supple/fem/linear_solver.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -2,7 +2,7 @@
 // Projection of element Hessians. Each material Jacobian J = Σ λ_k v_k v_kᵀ becomes Σ max(λ_k, 0) v_k v_kᵀ, hence
 //   K_projected is positive semi-definite,   K_projected − K is positive semi-definite,
 //   K_projected = K where every J is positive semi-definite already (at rest, and for linear elasticity anywhere).
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 #include <Eigen/Eigenvalues>
 

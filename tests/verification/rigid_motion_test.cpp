@@ -3,7 +3,7 @@
 //   u = (R − I) X + t:          no energy, no force (small strain: for translations only)
 //   any u:                      Σ f = 0 and Σ x × f = 0, because the energy ignores rigid motions
 //   at u + rigid motion of it:  forces turn along, f(R x + t) = R f(x)
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -11,7 +11,7 @@
 #include "supple/fem/loads.h"
 #include "supple/fem/modes.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>

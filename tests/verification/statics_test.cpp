@@ -9,7 +9,7 @@
 #include "supple/fem/statics.h"
 #include "verification/beam_theory.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -4,7 +4,7 @@
 //   Newmark (¼, ½): 2,  Newmark with γ > ½: 1,  backward Euler: 1,  central differences: 2.
 #include "supple/fem/dynamics.h"
 
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

@@ -6,7 +6,7 @@
 //   stable neo-Hookean     P_i = m (1 − 1/(Σs_j² + 1)) s_i + l (J − α) J / s_i,  m = 4μ/3, l = λ + 5μ/6, α = 1 + 3m/4l
 // Hence the vertices of the face X_i = L_i carry together the force P_i A_i, those inside carry none, and the energy is
 // the volume times Ψ. Both hold to rounding on any mesh of the box.
-#include "verification/bodies.h"
+#include "support/bodies.h"
 
 namespace supple {
 namespace {

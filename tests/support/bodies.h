@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specimens of the verification laboratory: boxes of either element, evenly meshed or distorted, and the displacement
-// fields that are put on them. Nothing here knows how the library computes anything.
+// Specimens for tests of the finite-element rooms: boxes of either element, evenly meshed or distorted, and the
+// displacement fields that are put on them. Nothing here knows how the library computes anything.
 #pragma once
 
 #include "supple/fem/elastic_body.h"
