@@ -78,7 +78,7 @@ TEST_P(EveryIntegrator, RestStaysAtRest) {
 }
 
 TEST_P(EveryIntegrator, EquilibriumIsKeptAndCallsItselfConverged) {
-  const StaticsResult equilibrium = *solve_static(body, fixed, weight, {.tolerance = 1e-13});
+  const StaticsResult equilibrium = *solve_static(body, fixed, weight, {.tolerance = 1e-11});
   FullDynamics dynamics = *FullDynamics::create(body, fixed, settings);
   DynamicsState state = dynamics.rest_state();
   state.u = equilibrium.u;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace supple {
 
@@ -166,6 +167,24 @@ bool FullDynamics::solve_for_increment(const Scheme& scheme, const DynamicsState
   return false;
 }
 
+/// The part of |r| that rounding alone makes: no Newton iteration gets below it. Each term counts with the size of what
+/// was added up to form it, which for the elastic force is the diagonal of K times u.
+double FullDynamics::rounding_of_residual(const Scheme& scheme, const DynamicsState& start,
+                                          const VecX& external_force) const {
+  const Scratch& s = *scratch_;
+  double sum = 0;
+  for (const Index v : solver_.free().vertices()) {
+    const Eigen::Map<const Mat3> K(s.K.block(s.K.pattern().find(v, v)));
+    const double elastic = K.norm() * (start.u.segment<3>(3 * v).norm() +
+                                       settings_.stiffness_damping * scheme.v_known.segment<3>(3 * v).norm());
+    const double inertia =
+        body_.lumped_mass()[3 * v] *
+        (scheme.a_known.segment<3>(3 * v) + settings_.mass_damping * scheme.v_known.segment<3>(3 * v)).norm();
+    sum += std::pow(elastic + inertia + external_force.segment<3>(3 * v).norm(), 2);
+  }
+  return 8 * std::numeric_limits<double>::epsilon() * std::sqrt(sum);
+}
+
 StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& external_force) {
   const Scheme scheme = Scheme::of(settings_, state);
   Scratch& s = *scratch_;
@@ -174,7 +193,9 @@ StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& externa
   evaluate_residual(scheme, state, delta, external_force, settings_.projection);
   const double first = s.residual.norm();
   double current = first;
-  const auto done = [&] { return current <= settings_.newton_tolerance * first || current == 0.0; };
+  const double target =
+      std::max(settings_.newton_tolerance * first, rounding_of_residual(scheme, state, external_force));
+  const auto done = [&] { return current <= target; };
   const bool single = settings_.max_newton_iterations == 1;
   while (!done() && report.newton_iterations < settings_.max_newton_iterations) {
     if (!solve_for_increment(scheme, state, delta, external_force, report)) break;
@@ -182,10 +203,10 @@ StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& externa
     delta += s.increment;
     if (single) break;
     // Halve a step that makes things worse, or leaves the domain of the energy; keep the last try otherwise.
-    for (int halving = 0; halving < 10; ++halving) {
+    for (int halving = 0;; ++halving) {
       evaluate_residual(scheme, state, delta, external_force, settings_.projection);
       const double next = s.residual.norm();
-      if (std::isfinite(next) && next < 2 * current) break;
+      if (halving == 10 || (std::isfinite(next) && next < 2 * current)) break;
       s.increment *= 0.5;
       delta -= s.increment;
     }

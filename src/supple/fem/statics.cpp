@@ -103,6 +103,7 @@ Result<StaticsResult> solve_static(const ElasticBody& body, std::span<const Inde
   VecX load = external_force;
   newton.solver.free().clear_fixed(load);
   const double scale = load.norm();
+  if (!std::isfinite(scale)) return input_error("the load is not finite; check the forces on the body");
 
   StaticsResult result;
   result.u = VecX::Zero(body.dof_count());
