@@ -27,7 +27,7 @@ struct DynamicsSettings {
   int max_newton_iterations = 10;  ///< 1: one linear solve per step, the residual is not checked
   double newton_tolerance = 1e-8;  ///< on |r|, relative to the first residual of the step; rounding is enough
   HessianProjection projection = HessianProjection::none;  ///< tried anyway when the system is indefinite
-  LinearSettings linear;
+  LinearSettings linear = {};
 };
 
 struct DynamicsState {

@@ -13,7 +13,7 @@ struct StaticsSettings {
   int max_halvings = 6;     ///< how often a load step that fails may be cut in two
   int max_iterations = 60;  ///< Newton iterations per load step
   double tolerance = 1e-9;  ///< on |f_ext − f(u)| / |f_ext|
-  LinearSettings linear;
+  LinearSettings linear = {};
 };
 
 struct StaticsResult {
