@@ -46,9 +46,9 @@ TEST(Dynamics, KnowTheStabilityLimitOfCentralDifferences) {
           .cells = {4, 3, 4}, .distortion = 0.25, .distort_surface = true, .heterogeneous = heterogeneous};
       const ElasticBody body = box_body(kind, spec, MaterialModel::stvk);
       const auto fixed = left_face(body);
-      const double limit = true_stability_limit(body, *FreeVertices::create(body, fixed));
+      const double limit = true_stability_limit(body, must(FreeVertices::create(body, fixed)));
       const FullDynamics dynamics =
-          *FullDynamics::create(body, fixed, {.integrator = Integrator::central_differences, .time_step = 1e-6});
+          must(FullDynamics::create(body, fixed, {.integrator = Integrator::central_differences, .time_step = 1e-6}));
       EXPECT_LE(dynamics.stable_time_step(), limit) << "an unstable step would be allowed";
       EXPECT_GT(dynamics.stable_time_step(), 0.85 * limit) << "stable steps are refused";
     }
@@ -65,7 +65,7 @@ class EveryIntegrator : public testing::TestWithParam<Integrator> {
 };
 
 TEST_P(EveryIntegrator, RestStaysAtRest) {
-  FullDynamics dynamics = *FullDynamics::create(body, fixed, settings);
+  FullDynamics dynamics = must(FullDynamics::create(body, fixed, settings));
   DynamicsState state = dynamics.rest_state();
   const VecX none = VecX::Zero(body.dof_count());
   ASSERT_TRUE(dynamics.initialize(state, none).ok());
@@ -78,8 +78,8 @@ TEST_P(EveryIntegrator, RestStaysAtRest) {
 }
 
 TEST_P(EveryIntegrator, EquilibriumIsKeptAndCallsItselfConverged) {
-  const StaticsResult equilibrium = *solve_static(body, fixed, weight, {.tolerance = 1e-11});
-  FullDynamics dynamics = *FullDynamics::create(body, fixed, settings);
+  const StaticsResult equilibrium = must(solve_static(body, fixed, weight, {.tolerance = 1e-11}));
+  FullDynamics dynamics = must(FullDynamics::create(body, fixed, settings));
   DynamicsState state = dynamics.rest_state();
   state.u = equilibrium.u;
   ASSERT_TRUE(dynamics.initialize(state, weight).ok());
@@ -93,7 +93,7 @@ TEST_P(EveryIntegrator, EquilibriumIsKeptAndCallsItselfConverged) {
 
 TEST_P(EveryIntegrator, FixedVerticesStay) {
   settings.stiffness_damping = 1e-4;
-  FullDynamics dynamics = *FullDynamics::create(body, fixed, settings);
+  FullDynamics dynamics = must(FullDynamics::create(body, fixed, settings));
   DynamicsState state = dynamics.rest_state();
   ASSERT_TRUE(dynamics.initialize(state, weight).ok());
   for (int k = 0; k < 10; ++k) ASSERT_TRUE(dynamics.step(state, weight).converged);
@@ -110,12 +110,12 @@ TEST(Dynamics, ComeToRestInStaticEquilibrium) {
       box_body(ElementKind::brick, {.size = Vec3(1, 0.4, 0.4), .cells = {4, 2, 2}}, MaterialModel::stable_neo_hookean);
   const auto fixed = left_face(body);
   const VecX weight = gravity_force(body, Vec3(0, 0, -9.81));
-  FullDynamics dynamics = *FullDynamics::create(
-      body, fixed, {.integrator = Integrator::backward_euler, .time_step = 0.1, .stiffness_damping = 0.1});
+  FullDynamics dynamics = must(FullDynamics::create(
+      body, fixed, {.integrator = Integrator::backward_euler, .time_step = 0.1, .stiffness_damping = 0.1}));
   DynamicsState state = dynamics.rest_state();
   ASSERT_TRUE(dynamics.initialize(state, weight).ok());
   for (int k = 0; k < 200; ++k) ASSERT_TRUE(dynamics.step(state, weight).converged);
-  const StaticsResult equilibrium = *solve_static(body, fixed, weight);
+  const StaticsResult equilibrium = must(solve_static(body, fixed, weight));
   EXPECT_LT((state.u - equilibrium.u).norm(), 1e-6 * equilibrium.u.norm());
 }
 
@@ -123,8 +123,8 @@ TEST(Dynamics, ConvergeWithStiffnessDampingAtTheCurrentState) {
   // The Newton matrix leaves out ∂(K v)/∂u; it must converge all the same.
   const ElasticBody body =
       box_body(ElementKind::tet, {.size = Vec3(1, 0.3, 0.3), .cells = {5, 2, 2}}, MaterialModel::stvk);
-  FullDynamics dynamics = *FullDynamics::create(
-      body, left_face(body), {.time_step = 0.01, .stiffness_damping = 0.01, .max_newton_iterations = 30});
+  FullDynamics dynamics = must(FullDynamics::create(
+      body, left_face(body), {.time_step = 0.01, .stiffness_damping = 0.01, .max_newton_iterations = 30}));
   DynamicsState state = dynamics.rest_state();
   state.v = displacement(body, [](const Vec3& X) { return Vec3(0, 0, 5 * X[0] * X[0]); });
   const VecX none = VecX::Zero(body.dof_count());
@@ -138,7 +138,7 @@ TEST(Dynamics, SolversAgree) {
   const auto run = [&](LinearMethod method) {
     DynamicsSettings settings{.time_step = 0.01, .newton_tolerance = 1e-10};
     settings.linear = {.method = method, .cg_tolerance = 1e-10};
-    FullDynamics dynamics = *FullDynamics::create(body, left_face(body), settings);
+    FullDynamics dynamics = must(FullDynamics::create(body, left_face(body), settings));
     DynamicsState state = dynamics.rest_state();
     EXPECT_TRUE(dynamics.initialize(state, weight).ok());
     for (int k = 0; k < 10; ++k) EXPECT_TRUE(dynamics.step(state, weight).converged);
@@ -150,7 +150,7 @@ TEST(Dynamics, SolversAgree) {
 
 TEST(Dynamics, UndoAStepThatBreaksDown) {
   const ElasticBody body = box_body(ElementKind::tet, {}, MaterialModel::neo_hookean);
-  FullDynamics dynamics = *FullDynamics::create(body, left_face(body), {});
+  FullDynamics dynamics = must(FullDynamics::create(body, left_face(body), {}));
   DynamicsState state = dynamics.rest_state();
   VecX poison = VecX::Zero(body.dof_count());
   poison[80] = std::nan("");

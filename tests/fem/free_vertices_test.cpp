@@ -13,7 +13,7 @@ ElasticBody body_with_loose_vertex() {
 }
 
 TEST(FreeVertices, HoldFixedAndMasslessVertices) {
-  const FreeVertices free = *FreeVertices::create(body_with_loose_vertex(), std::vector<Index>{5, 0, 5});
+  const FreeVertices free = must(FreeVertices::create(body_with_loose_vertex(), std::vector<Index>{5, 0, 5}));
   EXPECT_EQ(free.total(), 9);
   EXPECT_EQ(free.count(), 6);
   EXPECT_EQ(std::vector<Index>(free.vertices().begin(), free.vertices().end()), (std::vector<Index>{1, 2, 3, 4, 6, 7}));
@@ -23,7 +23,7 @@ TEST(FreeVertices, HoldFixedAndMasslessVertices) {
 }
 
 TEST(FreeVertices, RestrictAndExpandAreEachOthersInverse) {
-  const FreeVertices free = *FreeVertices::create(body_with_loose_vertex(), std::vector<Index>{0, 5});
+  const FreeVertices free = must(FreeVertices::create(body_with_loose_vertex(), std::vector<Index>{0, 5}));
   const VecX all = random_vector(27, 1);
   VecX cleared = all;
   free.clear_fixed(cleared);

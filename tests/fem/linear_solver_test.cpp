@@ -12,7 +12,7 @@ class LinearSolverTest : public testing::TestWithParam<LinearMethod> {
  protected:
   ElasticBody body =
       box_body(ElementKind::tet, {.cells = {4, 3, 3}, .distortion = 0.2, .heterogeneous = true}, MaterialModel::stvk);
-  FreeVertices free = *FreeVertices::create(body, left_face(body));
+  FreeVertices free = must(FreeVertices::create(body, left_face(body)));
   LinearSettings settings{.method = GetParam(), .cg_tolerance = 1e-12};
 
   VecX dense_solution(const BlockMatrix& A, const VecX& b) const {
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, LinearSolverTest,
 
 TEST(ConjugateGradients, StartFromTheGuessAndKnowTheirLimits) {
   const ElasticBody body = box_body(ElementKind::brick, {.cells = {6, 4, 4}}, MaterialModel::stvk);
-  const FreeVertices free = *FreeVertices::create(body, left_face(body));
+  const FreeVertices free = must(FreeVertices::create(body, left_face(body)));
   const BlockMatrix K = stiffness_at(body, VecX::Zero(body.dof_count()));
   const VecX b = random_vector(body.dof_count(), 1);
   LinearSolver solver(free, {.method = LinearMethod::conjugate_gradients, .cg_tolerance = 1e-10});
@@ -88,7 +88,7 @@ TEST(ConjugateGradients, StartFromTheGuessAndKnowTheirLimits) {
 
 TEST(LinearSolver, ChoosesBySize) {
   const ElasticBody body = box_body(ElementKind::tet, {.cells = {3, 3, 3}}, MaterialModel::stvk);
-  const FreeVertices free = *FreeVertices::create(body, {});
+  const FreeVertices free = must(FreeVertices::create(body, {}));
   EXPECT_TRUE(LinearSolver(free, {.direct_limit = 192}).is_direct());
   EXPECT_FALSE(LinearSolver(free, {.direct_limit = 191}).is_direct());
 }

@@ -10,7 +10,7 @@ namespace {
 const BoxSpec box{.size = Vec3(1, 2, 3), .cells = {2, 2, 2}, .distortion = 0.2};
 
 MatX motions(const ElasticBody& body, const std::vector<Index>& fixed) {
-  return rigid_motions(body, *FreeVertices::create(body, fixed));
+  return rigid_motions(body, must(FreeVertices::create(body, fixed)));
 }
 
 class RigidMotions : public testing::TestWithParam<ElementKind> {};

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 
@@ -95,11 +96,16 @@ inline HexMesh brick_box(const BoxSpec& spec) {
   return mesh;
 }
 
+/// The value; a failure ends the test with its message.
+template <class T>
+T must(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+
 template <class Mesh>
 ElasticBody body_of(const Mesh& mesh, MaterialModel model) {
-  Result<ElasticBody> body = ElasticBody::create(mesh, model);
-  if (!body.ok()) throw std::runtime_error(body.error().message);
-  return *std::move(body);
+  return must(ElasticBody::create(mesh, model));
 }
 inline ElasticBody box_body(ElementKind kind, const BoxSpec& spec, MaterialModel model) {
   return kind == ElementKind::tet ? body_of(tet_box(spec), model) : body_of(brick_box(spec), model);

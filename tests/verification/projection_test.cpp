@@ -24,7 +24,9 @@ TEST_P(Projection, MakesACrushedBodyDefinite) {
   BlockMatrix projected = stiffness_at(body, u, HessianProjection::positive_semidefinite);
   const VecX before = spectrum(K), after = spectrum(projected);
   const double scale = after.maxCoeff();
-  if (model() != MaterialModel::linear) EXPECT_LT(before.minCoeff(), -1e-4 * scale) << "the test body is not crushed";
+  if (model() != MaterialModel::linear) {
+    EXPECT_LT(before.minCoeff(), -1e-4 * scale) << "the test body is not crushed";
+  }
   measured("smallest eigenvalue, relative", after.minCoeff() / scale);
   EXPECT_GT(after.minCoeff(), -1e-13 * scale);
   projected.combine(1, -1, K);

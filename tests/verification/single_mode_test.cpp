@@ -35,12 +35,12 @@ class SingleMode : public testing::TestWithParam<ElementKind> {
   VecX no_load = VecX::Zero(body.dof_count());
 
   Oscillator consistent_mode(Eigen::Index k) const {
-    const Modes modes = *compute_modes(body, fixed, {.count = 6});
+    const Modes modes = must(compute_modes(body, fixed, {.count = 6}));
     return {modes.shapes.col(k), 2 * std::numbers::pi * modes.frequencies[k]};
   }
   /// With the row-sum mass, by a dense solver.
   Oscillator lumped_mode(Eigen::Index k) const {
-    const FreeVertices free = *FreeVertices::create(body, fixed);
+    const FreeVertices free = must(FreeVertices::create(body, fixed));
     const MatX K = stiffness_at(body, no_load).to_sparse_lower(free.vertices()).selfadjointView<Eigen::Lower>() *
                    MatX::Identity(3 * free.count(), 3 * free.count());
     const MatX M = free.restrict(body.lumped_mass()).asDiagonal();
@@ -49,7 +49,7 @@ class SingleMode : public testing::TestWithParam<ElementKind> {
   }
   FullDynamics dynamics(DynamicsSettings settings) const {
     settings.max_newton_iterations = 1;  // the problem is linear: one solve is exact
-    return *FullDynamics::create(body, fixed, settings);
+    return must(FullDynamics::create(body, fixed, settings));
   }
   DynamicsState start(FullDynamics& dynamics, const VecX& shape) const {
     DynamicsState state = dynamics.rest_state();

@@ -59,7 +59,7 @@ TEST_P(AxialBar, StretchesByItsClosedForm) {
   BoxSpec spec{.size = Vec3(2, 0.5, 0.4), .cells = {6, 3, 2}, .distortion = 0.2};
   spec.material.poisson = 0;
   const ElasticBody body = box_body(kind(), spec, model());
-  for (const double P : {0.5, 1e-3, -0.1}) {
+  for (const double P : {0.5, 1e-3, -0.004}) {  // beyond −π²I/(4L²A) = −0.008 it buckles instead
     const Vec3 force(P * spec.material.young * 0.5 * 0.4, 0, 0);
     const Result<StaticsResult> result =
         solve_static(body, left_face(body), end_load(body, spec, kind(), force), {.load_steps = 2, .tolerance = 1e-12});
@@ -84,7 +84,8 @@ TEST_P(CantileverDeflection, MeetsTimoshenkoAtSecondOrder) {
     BoxSpec spec{.size = Vec3(beam.length, beam.side, beam.side), .cells = {10 * n, n, n}};
     spec.material = {.name = "beam", .young = beam.young, .poisson = 0, .density = 1};
     const ElasticBody body = box_body(GetParam(), spec, MaterialModel::stvk);
-    const StaticsResult result = *solve_static(body, left_face(body), end_load(body, spec, GetParam(), Vec3(0, 0, -F)));
+    const StaticsResult result =
+        must(solve_static(body, left_face(body), end_load(body, spec, GetParam(), Vec3(0, 0, -F))));
     double sum = 0;
     const auto end = vertices_where(body, [&](const Vec3& X) { return X[0] > beam.length - 1e-9; });
     for (const Index v : end) sum -= result.u[3 * v + 2];

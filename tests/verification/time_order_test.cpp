@@ -16,7 +16,7 @@ VecX final_displacement(ElementKind kind, MaterialModel model, DynamicsSettings 
   settings.time_step = duration / steps;
   settings.newton_tolerance = 1e-11;
   settings.max_newton_iterations = 20;
-  FullDynamics dynamics = *FullDynamics::create(body, left_face(body), settings);
+  FullDynamics dynamics = must(FullDynamics::create(body, left_face(body), settings));
   DynamicsState state = dynamics.rest_state();
   state.v = displacement(body, [](const Vec3& X) { return Vec3(0, 0.5 * X[0] * X[0], 3 * X[0] * X[0]); });
   const VecX none = VecX::Zero(body.dof_count());
