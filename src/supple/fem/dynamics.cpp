@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/fem/dynamics.h"
 
+#include "supple/fem/rounding.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -167,22 +169,13 @@ bool FullDynamics::solve_for_increment(const Scheme& scheme, const DynamicsState
   return false;
 }
 
-/// The part of |r| that rounding alone makes: no Newton iteration gets below it. Each term counts with the size of what
-/// was added up to form it, which for the elastic force is the diagonal of K times u.
+/// The part of |r| that rounding alone makes: no Newton iteration gets below it.
 double FullDynamics::rounding_of_residual(const Scheme& scheme, const DynamicsState& start,
                                           const VecX& external_force) const {
-  const Scratch& s = *scratch_;
-  double sum = 0;
-  for (const Index v : solver_.free().vertices()) {
-    const Eigen::Map<const Mat3> K(s.K.block(s.K.pattern().find(v, v)));
-    const double elastic = K.norm() * (start.u.segment<3>(3 * v).norm() +
-                                       settings_.stiffness_damping * scheme.v_known.segment<3>(3 * v).norm());
-    const double inertia =
-        body_.lumped_mass()[3 * v] *
-        (scheme.a_known.segment<3>(3 * v) + settings_.mass_damping * scheme.v_known.segment<3>(3 * v)).norm();
-    sum += std::pow(elastic + inertia + external_force.segment<3>(3 * v).norm(), 2);
-  }
-  return 8 * std::numeric_limits<double>::epsilon() * std::sqrt(sum);
+  const double elastic = force_rounding(body_, solver_.free(), scratch_->K, start.u);
+  const double inertia =
+      body_.lumped_mass().cwiseProduct(scheme.a_known + settings_.mass_damping * scheme.v_known).norm();
+  return elastic + std::numeric_limits<double>::epsilon() * (inertia + external_force.norm());
 }
 
 StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& external_force) {
