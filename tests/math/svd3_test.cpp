@@ -30,9 +30,14 @@ void expect_valid(const Eigen::Matrix<T, 3, 3>& F, double tolerance) {
 std::vector<Matrix> zoo() {
   std::mt19937 generator(1);
   std::normal_distribution<double> normal;
-  std::vector<Matrix> matrices = {Matrix::Zero(), Matrix::Identity(), -Matrix::Identity(), Matrix::Ones(),
-                                  Eigen::Vector3d(1, 0, 0).asDiagonal(), Eigen::Vector3d(0, 0, -2).asDiagonal(),
-                                  Eigen::Vector3d(1, 1, -1).asDiagonal(), Eigen::Vector3d(1e8, 1, 1e-8).asDiagonal()};
+  std::vector<Matrix> matrices = {Matrix::Zero(),
+                                  Matrix::Identity(),
+                                  -Matrix::Identity(),
+                                  Matrix::Ones(),
+                                  Eigen::Vector3d(1, 0, 0).asDiagonal(),
+                                  Eigen::Vector3d(0, 0, -2).asDiagonal(),
+                                  Eigen::Vector3d(1, 1, -1).asDiagonal(),
+                                  Eigen::Vector3d(1e8, 1, 1e-8).asDiagonal()};
   for (int k = 0; k < 500; ++k) {
     matrices.push_back(Matrix::NullaryExpr([&] { return normal(generator); }) * std::pow(10.0, k % 13 - 6));
   }

@@ -41,7 +41,9 @@ VecX twist_shape(const CantileverScene& scene) {
 TEST(Cantilever, BeamTheoryFrequenciesHaveTheKnownRatios) {
   const CantileverScene scene = make_cantilever();
   const double first = scene.beam_theory_frequency(1);
-  EXPECT_NEAR(first, 3.5160152685 / (2 * std::numbers::pi) * scene.size.y() * std::sqrt(scene.material.young / (12 * scene.material.density)),
+  EXPECT_NEAR(first,
+              3.5160152685 / (2 * std::numbers::pi) * scene.size.y() *
+                  std::sqrt(scene.material.young / (12 * scene.material.density)),
               1e-6);
   EXPECT_NEAR(scene.beam_theory_frequency(2) / first, 6.266893, 1e-5);
   EXPECT_NEAR(scene.beam_theory_frequency(3) / first, 17.547482, 1e-5);

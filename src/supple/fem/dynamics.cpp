@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/fem/dynamics.h"
 
+#include "supple/fem/rounding.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace supple {
 
@@ -166,6 +169,15 @@ bool FullDynamics::solve_for_increment(const Scheme& scheme, const DynamicsState
   return false;
 }
 
+/// The part of |r| that rounding alone makes: no Newton iteration gets below it.
+double FullDynamics::rounding_of_residual(const Scheme& scheme, const DynamicsState& start,
+                                          const VecX& external_force) const {
+  const double elastic = force_rounding(body_, solver_.free(), scratch_->K, start.u);
+  const double inertia =
+      body_.lumped_mass().cwiseProduct(scheme.a_known + settings_.mass_damping * scheme.v_known).norm();
+  return elastic + std::numeric_limits<double>::epsilon() * (inertia + external_force.norm());
+}
+
 StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& external_force) {
   const Scheme scheme = Scheme::of(settings_, state);
   Scratch& s = *scratch_;
@@ -174,7 +186,9 @@ StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& externa
   evaluate_residual(scheme, state, delta, external_force, settings_.projection);
   const double first = s.residual.norm();
   double current = first;
-  const auto done = [&] { return current <= settings_.newton_tolerance * first || current == 0.0; };
+  const double target =
+      std::max(settings_.newton_tolerance * first, rounding_of_residual(scheme, state, external_force));
+  const auto done = [&] { return current <= target; };
   const bool single = settings_.max_newton_iterations == 1;
   while (!done() && report.newton_iterations < settings_.max_newton_iterations) {
     if (!solve_for_increment(scheme, state, delta, external_force, report)) break;
@@ -182,10 +196,10 @@ StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& externa
     delta += s.increment;
     if (single) break;
     // Halve a step that makes things worse, or leaves the domain of the energy; keep the last try otherwise.
-    for (int halving = 0; halving < 10; ++halving) {
+    for (int halving = 0;; ++halving) {
       evaluate_residual(scheme, state, delta, external_force, settings_.projection);
       const double next = s.residual.norm();
-      if (std::isfinite(next) && next < 2 * current) break;
+      if (halving == 10 || (std::isfinite(next) && next < 2 * current)) break;
       s.increment *= 0.5;
       delta -= s.increment;
     }

@@ -25,9 +25,9 @@ struct DynamicsSettings {
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
   int max_newton_iterations = 10;  ///< 1: one linear solve per step, the residual is not checked
-  double newton_tolerance = 1e-8;  ///< on |r|, relative to the first residual of the step
+  double newton_tolerance = 1e-8;  ///< on |r|, relative to the first residual of the step; rounding is enough
   HessianProjection projection = HessianProjection::none;  ///< tried anyway when the system is indefinite
-  LinearSettings linear;
+  LinearSettings linear = {};
 };
 
 struct DynamicsState {
@@ -75,6 +75,7 @@ class FullDynamics {
                          const VecX& external_force, HessianProjection projection);
   bool solve_for_increment(const Scheme& scheme, const DynamicsState& start, const VecX& delta,
                            const VecX& external_force, StepReport& report);
+  double rounding_of_residual(const Scheme& scheme, const DynamicsState& start, const VecX& external_force) const;
   void update_explicit_acceleration(DynamicsState& state, const VecX& velocity, const VecX& external_force);
 
   ElasticBody body_;

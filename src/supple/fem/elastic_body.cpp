@@ -62,12 +62,30 @@ Status check_elements(const VolumeMesh<Nodes>& mesh) {
 }
 
 template <int Nodes>
+Status check_element_materials(const VolumeMesh<Nodes>& mesh) {
+  if (mesh.materials.empty() || mesh.element_material.empty()) return {};
+  if (mesh.element_material.size() != mesh.elements.size()) {
+    return input_error(fmt::format("the mesh has {} elements, but names the material of {}", mesh.elements.size(),
+                                   mesh.element_material.size()));
+  }
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const Index material = mesh.element_material[e];
+    if (material < 0 || static_cast<std::size_t>(material) >= mesh.materials.size()) {
+      return input_error(
+          fmt::format("element {} names material {}, but there are {}", e, material, mesh.materials.size()));
+    }
+  }
+  return {};
+}
+
+template <int Nodes>
 Status check_mesh(const VolumeMesh<Nodes>& mesh) {
   if (mesh.elements.empty()) return input_error("the mesh has no elements, so there is nothing to simulate");
   if (mesh.materials.empty()) {
     SUPPLE_RETURN_IF_ERROR(check_material(default_material()));
   }
   for (const ElasticMaterial& material : mesh.materials) SUPPLE_RETURN_IF_ERROR(check_material(material));
+  SUPPLE_RETURN_IF_ERROR(check_element_materials(mesh));
   return check_elements(mesh);
 }
 

@@ -2,6 +2,7 @@
 #include "supple/fem/statics.h"
 
 #include "supple/fem/rigid_motions.h"
+#include "supple/fem/rounding.h"
 
 #include <fmt/format.h>
 
@@ -62,12 +63,12 @@ struct Newton {
     return false;
   }
 
-  /// True on convergence to |r| ≤ target; u is the best found.
+  /// True on convergence to |r| ≤ target, or to what rounding leaves; u is the best found.
   bool run(VecX& u, const VecX& load, double target, int& iterations) {
     for (int k = 0; k < settings.max_iterations; ++k) {
       const double norm = evaluate(u, load, HessianProjection::none);
       if (!std::isfinite(norm)) return false;
-      if (norm <= target) return true;
+      if (norm <= std::max(target, force_rounding(body, solver.free(), K, u))) return true;
       if (!find_direction(u, load) || !line_search(u, load, norm)) return false;
       ++iterations;
     }
@@ -103,6 +104,7 @@ Result<StaticsResult> solve_static(const ElasticBody& body, std::span<const Inde
   VecX load = external_force;
   newton.solver.free().clear_fixed(load);
   const double scale = load.norm();
+  if (!std::isfinite(scale)) return input_error("the load is not finite; check the forces on the body");
 
   StaticsResult result;
   result.u = VecX::Zero(body.dof_count());

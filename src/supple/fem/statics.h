@@ -12,8 +12,8 @@ struct StaticsSettings {
   int load_steps = 1;       ///< equal parts in which the load is applied at first
   int max_halvings = 6;     ///< how often a load step that fails may be cut in two
   int max_iterations = 60;  ///< Newton iterations per load step
-  double tolerance = 1e-9;  ///< on |f_ext − f(u)| / |f_ext|
-  LinearSettings linear;
+  double tolerance = 1e-9;  ///< on |f_ext − f(u)| / |f_ext|; what rounding leaves is enough
+  LinearSettings linear = {};
 };
 
 struct StaticsResult {

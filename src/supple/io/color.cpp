@@ -43,7 +43,8 @@ Color color_map(double t) {
   const auto x = static_cast<float>(std::clamp(std::isnan(t) ? 0.0 : t, 0.0, 1.0));
   const float lightness = 0.34f + 0.57f * x;
   const float hue = (292.0f - 190.0f * x) * std::numbers::pi_v<float> / 180;
-  const float chroma = 0.125f + 0.05f * x * x;
+  // The sRGB gamut is narrow around cyan; chroma dips there so that no channel clips, which would show as a band.
+  const float chroma = 0.082f + 0.02f * x + 0.24f * (x - 0.46f) * (x - 0.46f);
   return to_srgb(oklab_to_linear(lightness, chroma * std::cos(hue), chroma * std::sin(hue)));
 }
 

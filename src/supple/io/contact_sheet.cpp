@@ -57,8 +57,8 @@ Image contact_sheet(std::span<const SheetPanel> panels, const SheetStyle& style)
     paste(page, panels[i].image, left, top, width, height);
     const double y = top + height - 2.2 * text;
     draw_text(page, left + 1.2 * text, y, text, style.ink, panels[i].caption);
-    const double end = left + width - 1.2 * text - text_width(panels[i].note, text);
-    draw_text(page, end, y, text, style.pale_ink, panels[i].note);
+    const double note_left = left + 2.4 * text + text_width(panels[i].caption, text);
+    draw_text(page, note_left, y, text, style.pale_ink, panels[i].note);
   }
   return page;
 }

@@ -13,7 +13,7 @@ namespace supple {
 struct SheetPanel {
   Image image;
   std::string caption;  ///< lower left corner
-  std::string note;     ///< lower right corner, lighter
+  std::string note;     ///< after the caption, lighter
 };
 
 struct SheetStyle {
@@ -24,7 +24,7 @@ struct SheetStyle {
   std::string subtitle;
   Color paper = hex_color(0xffffff);
   Color ink = hex_color(0x2b2f36);
-  Color pale_ink = hex_color(0x7b828c);
+  Color pale_ink = hex_color(0x68707b);
 };
 
 /// All panels have the size of the first; others are cut or padded with paper.
