@@ -161,14 +161,16 @@ verb_asan() {
   ctest --test-dir build/asan -L unit --output-on-failure --parallel "$(job_count)" "$@"
 }
 
-# A configuration of its own: clang reads neither g++'s precompiled headers nor its flags.
+# A clang build of its own in which clang-tidy runs beside the compiler: slow once, then only for what changed.
 verb_tidy() {
   need build test dev
-  configure release -B build/tidy -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_TESTS=ON \
-    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSUPPLE_CCACHE=OFF
-  sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/tidy/compile_commands.json | sort -u | grep -e "${1:-}" |
-    xargs -P "$(job_count)" -n 1 clang-tidy -p build/tidy --quiet --warnings-as-errors='*' 2>/dev/null ||
-    die "clang-tidy found something, see above."
+  configure debug -B build/tidy -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DSUPPLE_CCACHE=OFF \
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON '-DCMAKE_CXX_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*'
+  if [[ ! build/tidy/rules -nt .clang-tidy ]]; then
+    compile tidy --target clean
+    touch build/tidy/rules
+  fi
+  compile tidy -- -k 0 || die "clang-tidy found something, see above."
   git ls-files -z go .ci cmake tests | xargs -0 grep -lZ '^#!.*sh$' | xargs -0 shellcheck
   say "clang-tidy and shellcheck are content"
 }
@@ -200,8 +202,9 @@ code_files() { git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp
 verb_fuzz() {
   local seconds=${1:-30} target format
   [[ $seconds =~ ^[0-9]+$ ]] || die "fuzz takes the seconds per target, a whole number, not '$seconds'."
-  need build test dev
-  configure asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_FUZZERS=ON
+  need build dev
+  configure asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_FUZZERS=ON \
+    -DSUPPLE_BUILD_TESTS=OFF -DSUPPLE_BUILD_APPS=OFF
   mapfile -t targets < <(basename -s .cpp -a tests/fuzz/fuzz_*.cpp)
   [[ ${targets[0]} != 'fuzz_*' ]] || die "there are no fuzz targets in tests/fuzz."
   compile fuzz --target "${targets[@]}"
@@ -257,7 +260,7 @@ verb_help() {
 
   asan             unit tests under the address and undefined-behaviour sanitizers
   fuzz [seconds]   every file reader against hostile input, 30 s each
-  tidy [pattern]   clang-tidy over the code (files whose path matches), shellcheck over the scripts
+  tidy             clang-tidy over what changed in the code, shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted
   fresh [verbs]    clones the last commit into a bare Debian 12 and runs demo and test there
   clean            removes everything that was built

@@ -59,6 +59,9 @@ double eigenvalue_scale(const Problem& problem, const ElasticBody& body) {
   return mass > 0 && energy > 0 ? energy / mass : problem.K.diagonal().sum() / problem.M.diagonal().sum();
 }
 
+/// The one way out of Spectra's iteration; caught where that is called.
+struct Cancelled {};
+
 /// y = (K − σM)⁻¹ x without rigid motions, in the form Spectra asks for.
 class ShiftInvert {
  public:
@@ -78,6 +81,7 @@ class ShiftInvert {
     factor_.solve(Eigen::Map<const VecX>(x, rows()), out);
     problem_.remove_rigid(out);
     if (++solves_ % 8 == 0) progress_.update(1 - std::exp(-0.01 * solves_));
+    if (progress_.cancelled()) throw Cancelled{};
   }
 
  private:
@@ -137,8 +141,12 @@ Result<Eigenpairs> solve_lanczos(const Problem& problem, double scale, const Mod
   VecX start(problem.size());
   for (Eigen::Index k = 0; k < start.size(); ++k) start[k] = std::sin(1.0 + 12.9898 * static_cast<double>(k));
   problem.remove_rigid(start);
-  solver.init(start.data());
-  solver.compute(Spectra::SortRule::LargestMagn, 300, settings.tolerance, Spectra::SortRule::SmallestAlge);
+  try {
+    solver.init(start.data());
+    solver.compute(Spectra::SortRule::LargestMagn, 300, settings.tolerance, Spectra::SortRule::SmallestAlge);
+  } catch (const Cancelled&) {
+    return failure("cancelled");
+  }
   if (solver.info() != Spectra::CompInfo::Successful) {
     return failure(
         fmt::format("the eigenvalue iteration did not converge for {} modes; ask for fewer", settings.count));

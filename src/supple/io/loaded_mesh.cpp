@@ -157,6 +157,8 @@ std::vector<Index> labels_from_sets(std::span<const ElementSet> sets, std::size_
   return labels;
 }
 
+float colour_value(double value) { return value > 0 ? static_cast<float>(std::min(value, 65535.0)) : 0.0F; }
+
 const VertexAttribute* find_colours(const Surface& surface) {
   for (const VertexAttribute& attribute : surface.attributes) {
     const bool fits =

@@ -51,5 +51,7 @@ std::vector<Index> labels_from_sets(std::span<const ElementSet> sets, std::size_
 /// Name of the vertex colours in Surface::attributes: 3 or 4 components from 0 to 1.
 inline constexpr std::string_view colour_attribute = "color";
 const VertexAttribute* find_colours(const Surface& surface);
+/// A number of a file as a colour: finite and not negative, whatever the file says; bytes and brighter than 1 pass.
+float colour_value(double value);
 
 }  // namespace supple

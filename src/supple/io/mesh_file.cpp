@@ -164,8 +164,13 @@ Status save_mesh(const HexMesh& mesh, const std::filesystem::path& path, const S
   return guarded(path, [&] { return save(mesh, path, options); });
 }
 
+Status save_mesh(const std::variant<Surface, TetMesh, HexMesh>& mesh, const std::filesystem::path& path,
+                 const SaveOptions& options) {
+  return std::visit([&](const auto& m) { return save_mesh(m, path, options); }, mesh);
+}
+
 Status save_mesh(const LoadedMesh& mesh, const std::filesystem::path& path, const SaveOptions& options) {
-  return std::visit([&](const auto& m) { return save_mesh(m, path, options); }, mesh.mesh);
+  return save_mesh(mesh.mesh, path, options);
 }
 
 std::vector<std::string> readable_extensions() {

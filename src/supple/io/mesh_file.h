@@ -17,6 +17,8 @@ Result<LoadedMesh> load_mesh(const std::filesystem::path& path);
 Status save_mesh(const Surface& surface, const std::filesystem::path& path, const SaveOptions& options = {});
 Status save_mesh(const TetMesh& mesh, const std::filesystem::path& path, const SaveOptions& options = {});
 Status save_mesh(const HexMesh& mesh, const std::filesystem::path& path, const SaveOptions& options = {});
+Status save_mesh(const std::variant<Surface, TetMesh, HexMesh>& mesh, const std::filesystem::path& path,
+                 const SaveOptions& options = {});
 Status save_mesh(const LoadedMesh& mesh, const std::filesystem::path& path, const SaveOptions& options = {});
 
 /// With the dot, such as ".veg".

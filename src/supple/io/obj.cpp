@@ -63,7 +63,7 @@ class ObjReader {
     }
     if (count >= 3) {
       colours_.resize(surface_.vertices.size() * 3, 1.0F);  // vertices before the first coloured one are white
-      for (std::size_t k = count - 3; k < count; ++k) colours_.push_back(static_cast<float>(extra[k]));
+      for (std::size_t k = count - 3; k < count; ++k) colours_.push_back(colour_value(extra[k]));
     }
     surface_.vertices.push_back(point);
     return {};

@@ -84,7 +84,7 @@ class OffReader {
     components_ = std::max(components_, static_cast<int>(count));
     for (const double value : colour) {
       brightest_ = std::max(brightest_, value);
-      colours_.push_back(static_cast<float>(value));
+      colours_.push_back(colour_value(value));
     }
     return {};
   }

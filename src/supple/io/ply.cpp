@@ -267,7 +267,7 @@ class PlyReader {
     if (surface_.attributes.empty()) return {};
     VertexAttribute& colours = surface_.attributes.front();
     for (int k = 0; k < colours.components; ++k)
-      colours.values.push_back(static_cast<float>(values[static_cast<std::size_t>(slot_red + k)]));
+      colours.values.push_back(colour_value(values[static_cast<std::size_t>(slot_red + k)]));
     return {};
   }
 

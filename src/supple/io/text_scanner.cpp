@@ -113,7 +113,7 @@ std::string_view TextScanner::rest_of_line() {
   while (cursor_ != end_ && !is_line_end(*cursor_)) ++cursor_;
   const char* end = cursor_;
   while (begin != end && is_blank(*begin)) ++begin;
-  while (begin != end && is_blank(end[-1])) --end;
+  while (begin != end && (is_blank(end[-1]) || (syntax_.continues_lines && end[-1] == '\\'))) --end;
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 

@@ -33,12 +33,16 @@ struct Sums {
   Packet at[kernel_columns][stripe_packets];
 };
 
-/// Σ_d a(row, d) b(d, column), where a is a stripe and b(d, c) = b[d·depth_step + c·column_step].
-EIGEN_ALWAYS_INLINE Sums product(const double* a, const double* b, int64_t depth, int64_t depth_step,
-                                 int64_t column_step) {
+EIGEN_ALWAYS_INLINE Sums no_sums() {
   Sums sums;
   for (int c = 0; c < kernel_columns; ++c)
     for (int p = 0; p < stripe_packets; ++p) sums.at[c][p] = pset1<Packet>(0.0);
+  return sums;
+}
+
+/// sums += Σ_d a(row, d) b(d, column), where a is a stripe and b(d, c) = b[d·depth_step + c·column_step].
+EIGEN_ALWAYS_INLINE void add_product(Sums& sums, const double* a, const double* b, int64_t depth, int64_t depth_step,
+                                     int64_t column_step) {
   for (int64_t d = 0; d < depth; ++d, a += stripe, b += depth_step) {
     Packet left[stripe_packets];
     for (int p = 0; p < stripe_packets; ++p) left[p] = ploadu<Packet>(a + p * stripe_lanes);
@@ -47,7 +51,6 @@ EIGEN_ALWAYS_INLINE Sums product(const double* a, const double* b, int64_t depth
       for (int p = 0; p < stripe_packets; ++p) sums.at[c][p] = pmadd(left[p], right, sums.at[c][p]);
     }
   }
-  return sums;
 }
 
 template <bool Overwrite>
@@ -63,11 +66,13 @@ template <bool Overwrite>
 void subtract_product(const double* a, const double* b, int64_t depth, double* c, int64_t leading, int64_t columns) {
   int64_t done = 0;
   for (; done + kernel_columns <= columns; done += kernel_columns) {
-    const Sums sums = product(a, b + done, depth, stripe, 1);
+    Sums sums = no_sums();
+    add_product(sums, a, b + done, depth, stripe, 1);
     for (int i = 0; i < kernel_columns; ++i) subtract_column<Overwrite>(sums.at[i], c + (done + i) * leading);
   }
   if (done == columns) return;
-  const Sums sums = product(a, b + done, depth, stripe, 1);
+  Sums sums = no_sums();
+  add_product(sums, a, b + done, depth, stripe, 1);
   for (int i = 0; i < columns - done; ++i) subtract_column<Overwrite>(sums.at[i], c + (done + i) * leading);
 }
 
@@ -258,22 +263,28 @@ void forward_many(const double* panel, const PanelShape& shape, double* x, doubl
     for (int64_t c = 0; c < width; ++c) inverse_diagonal[c] = 1.0 / row[(first + c) * stripe + c];
     solve_corner(row + first * stripe, width, inverse_diagonal, x + first * stripe);
   }
-  for (int64_t i = 0; i < shape.below_stripes(); ++i)
-    subtract_product<false>(x, panel + shape.below_stripe(i), shape.k, below + i * stripe * stripe, stripe, stripe);
+  for (int64_t d = 0; d < shape.k; d += depth_columns) {
+    const int64_t depth = std::min(depth_columns, shape.k - d);
+    for (int64_t i = 0; i < shape.below_stripes(); ++i)
+      subtract_product<false>(x + d * stripe, panel + shape.below_stripe(i) + d * stripe, depth,
+                              below + i * stripe * stripe, stripe, stripe);
+  }
 }
 
 namespace {
 
-/// x(:, c) -= Σ_r rows(:, r) L(r, c) for the first `columns` columns of a stripe L.
-void subtract_transposed(const double* rows, const double* l, int64_t columns, double* x) {
+/// x(:, c) -= Σ_r rows(:, r) L(r, c) for the first `columns` columns of `count` stripes of L, `step` apart.
+void subtract_transposed(const double* rows, const double* l, int64_t count, int64_t step, int64_t columns, double* x) {
   int64_t done = 0;
   for (; done + kernel_columns <= columns; done += kernel_columns) {
-    const Sums sums = product(rows, l + done * stripe, stripe, 1, stripe);
+    Sums sums = no_sums();
+    for (int64_t i = 0; i < count; ++i)
+      add_product(sums, rows + i * stripe * stripe, l + i * step + done * stripe, stripe, 1, stripe);
     for (int i = 0; i < kernel_columns; ++i) subtract_column<false>(sums.at[i], x + (done + i) * stripe);
   }
   for (; done < columns; ++done) {
-    for (int64_t r = 0; r < stripe; ++r) {
-      const double factor = l[done * stripe + r];
+    for (int64_t r = 0; r < count * stripe; ++r) {
+      const double factor = l[r / stripe * step + done * stripe + r % stripe];
       for (int i = 0; i < stripe; ++i) x[done * stripe + i] -= rows[r * stripe + i] * factor;
     }
   }
@@ -317,8 +328,9 @@ void add_transposed_times(const double* l, int64_t columns, const double* rows, 
 }  // namespace
 
 void backward_many(const double* panel, const PanelShape& shape, double* x, const double* below) {
-  for (int64_t i = 0; i < shape.below_stripes(); ++i)
-    subtract_transposed(below + i * stripe * stripe, panel + shape.below_stripe(i), shape.k, x);
+  for (int64_t i = 0; i < shape.below_stripes(); i += depth_stripes)
+    subtract_transposed(below + i * stripe * stripe, panel + shape.below_stripe(i),
+                        std::min(depth_stripes, shape.below_stripes() - i), stripe * shape.k, shape.k, x);
   double rows[stripe * stripe] = {};
   for (int64_t j = shape.triangle_stripes() - 1; j >= 0; --j) {
     const double* row = panel + shape.triangle_stripe(j);
@@ -327,7 +339,7 @@ void backward_many(const double* panel, const PanelShape& shape, double* x, cons
     if (j == 0) break;
     std::copy_n(x + first * stripe, width * stripe, rows);
     std::fill(rows + width * stripe, rows + stripe * stripe, 0.0);
-    subtract_transposed(rows, row, first, x);
+    subtract_transposed(rows, row, 1, 0, first, x);
   }
 }
 

@@ -4,6 +4,9 @@
 // analyze() once per pattern, factorize() once per set of values, solve() as often as wanted. Fill-reducing order by
 // nested dissection (METIS). Positive definite matrices go through our own supernodal Cholesky factorisation,
 // indefinite ones (saddle points, K - σM) through Eigen's simplicial LDLᵀ, which does not pivot.
+//
+// Measured, one thread (processor time, busy Xeon, AVX2), cholesky beside Eigen::SimplicialLDLT, both in METIS order:
+// 15³ cube, 10,125 DOF: 57 ms (82 % of GEMM speed), 886 ms. 30³ cube, 81,000 DOF: 3.9 s (88 %), 110 s.
 #pragma once
 
 #include "supple/base/types.h"

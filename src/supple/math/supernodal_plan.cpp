@@ -5,6 +5,7 @@
 #include "supple/math/supernodal_cholesky.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <new>
 
@@ -81,6 +82,7 @@ void SupernodalCholesky::plan_panels() {
   most_columns_ = most_rows_ = 0;
   for (Index s = 0; s < supernodes_.size(); ++s) {
     const PanelShape shape = shape_of(s);
+    SUPPLE_ASSERT(shape.size() <= std::numeric_limits<std::uint32_t>::max());  // entry_targets_ count inside a panel
     panel_offsets_.push_back(panel_offsets_.back() + shape.size());
     most_columns_ = std::max(most_columns_, shape.k);
     most_rows_ = std::max(most_rows_, shape.u);

@@ -55,7 +55,6 @@ std::vector<Index> dissect_connected(VertexGraph graph) {
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_NUMBERING] = 0;
   options[METIS_OPTION_SEED] = 1;
-  options[METIS_OPTION_NSEPS] = 3;
   std::vector<Index> position(at(n));
   const std::lock_guard<std::mutex> lock(metis_turn());
   const int status =

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// supple bench: the numbers we claim, measured again on this machine.
+#include "command.h"
+
+#include "bench/report.h"
+#include "supple/io/file.h"
+
+#include <memory>
+
+namespace supple {
+namespace {
+
+struct Options {
+  std::string name;
+  std::string csv;
+  bool quick = false;
+};
+
+Status bench_command(const Options& options, Session& session) {
+  session.progress.stage("measuring");
+  const Result<bench::Report> report = bench::run(options.name, {.quick = options.quick});
+  if (!report.ok()) return report.error();
+  if (!options.csv.empty()) SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.csv, report->to_csv()));
+  session.result.update(Json::parse(report->to_json()));
+  session.text = report->to_text();
+  return {};
+}
+
+RunCommand add(CLI::App& app) {
+  describe(app,
+           "Measures Supple on this machine and prints one row per number: its value, the published figure, another\n"
+           "program's, and our target. Medians on one thread unless the row says otherwise.\n",
+           "  supple bench fem\n"
+           "  supple bench fem --quick --json fem.json --csv fem.csv\n");
+  const auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, fmt::format("Which one: {}", fmt::join(bench::benchmark_names(), ", ")))
+      ->required();
+  app.add_flag("--quick", options->quick, "Smaller sizes and fewer repetitions");
+  app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");
+  return [options](Session& session) { return bench_command(*options, session); };
+}
+
+const RegisteredCommand registered{90, "bench", "Measure speed, memory and accuracy on this machine.", add};
+
+}  // namespace
+}  // namespace supple

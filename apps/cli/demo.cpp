@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// supple demo: something to look at within seconds, from nothing but the program itself.
+#include "command.h"
+#include "scenes/cantilever.h"
+#include "supple/fem/modes.h"
+
+#include <memory>
+
+namespace supple {
+namespace {
+
+struct Options {
+  std::string directory = "out/demo";
+};
+
+constexpr int shown_modes = 8;
+
+Status demo(const Options& options, Session& session) {
+  const CantileverScene scene = make_cantilever();
+  const Result<ElasticBody> body = ElasticBody::create(scene.mesh, MaterialModel::linear);
+  if (!body.ok()) return body.error();
+  const Result<Modes> modes = compute_modes(*body, scene.fixed_vertices, {.count = shown_modes}, session.progress);
+  if (!modes.ok()) return modes.error();
+  std::vector<VecX> shapes;
+  std::vector<double> frequencies;
+  for (Eigen::Index k = 0; k < modes->frequencies.size(); ++k) {
+    shapes.emplace_back(modes->shapes.col(k));
+    frequencies.push_back(modes->frequencies[k]);
+  }
+  if (session.progress.cancelled()) return failure("cancelled");
+  session.progress.stage("drawing");
+  const Status written = write_vibration(scene.mesh, shapes, frequencies, options.directory);
+  if (!written.ok()) return about(options.directory, written.error());
+  const std::filesystem::path folder = options.directory;
+  const std::string picture = (folder / "cantilever.png").string();
+  const std::string animation = (folder / "cantilever.glb").string();
+  session.line("A soft beam of {} tetrahedra, one end in a wall, swings at {:.2f} Hz.", scene.mesh.elements.size(),
+               frequencies[0]);
+  session.line("picture of its vibration modes   {}", picture);
+  session.line("animation for any glTF viewer    {}", animation);
+  session.result["elements"] = scene.mesh.elements.size();
+  session.result["frequencies_hz"] = frequencies;
+  session.result["beam_theory_hz"] = scene.beam_theory_frequency(1);
+  session.result["files"] = {picture, animation};
+  return {};
+}
+
+RunCommand add(CLI::App& app) {
+  describe(app,
+           "Shows what Supple does today, on a body made by the program itself: computes how a soft beam\n"
+           "vibrates, and writes a picture of the modes (.png) and an animation that any glTF viewer plays (.glb).\n",
+           "  supple demo\n"
+           "  supple demo -o /tmp/beam\n");
+  const auto options = std::make_shared<Options>();
+  app.add_option("-o,--output", options->directory, "Folder to write to; made if it's missing")
+      ->type_name("DIR")
+      ->capture_default_str();
+  return [options](Session& session) { return demo(*options, session); };
+}
+
+const RegisteredCommand registered{50, "demo", "Make a picture and an animation of a vibrating beam.", add};
+
+}  // namespace
+}  // namespace supple

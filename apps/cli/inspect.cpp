@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// supple inspect: what is in a mesh file, and how good it is.
+#include "command.h"
+#include "mesh_report.h"
+#include "supple/io/mesh_file.h"
+
+#include <memory>
+
+namespace supple {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+};
+
+Status inspect(const Options& options, Session& session) {
+  Json reports = Json::array();
+  std::optional<Error> last_error;
+  std::size_t good = 0;
+  for (const std::string& file : options.files) {
+    if (session.progress.cancelled()) return failure("cancelled");
+    const Result<LoadedMesh> loaded = load_mesh(file);
+    if (loaded.ok()) {
+      const MeshReport report = describe_mesh(*loaded);
+      if (++good > 1) session.text += "\n";
+      session.line("{}", file);
+      session.text += report.text;
+      Json entry{{"file", file}};
+      entry.update(report.json);
+      reports.push_back(std::move(entry));
+      continue;
+    }
+    last_error = about(file, loaded.error());
+    if (options.files.size() == 1) break;
+    session.exit_code = report(*last_error);
+    reports.push_back({{"file", file}, {"error", last_error->message}});
+  }
+  // Every file's fault has been told already; an error without a word would be told twice.
+  if (good == 0 && options.files.size() == 1) return *last_error;
+  session.result["files"] = std::move(reports);
+  return {};
+}
+
+RunCommand add(CLI::App& app) {
+  describe(app,
+           "Shows what is in mesh files: format, counts, sets, materials, size, volume, mass, the quality of\n"
+           "the elements (volumes, dihedral angles) and of the surface (watertight, holes, non-manifold edges).\n"
+           "Reads .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres.\n",
+           "  supple inspect body.veg\n"
+           "  supple inspect *.obj --json report.json\n");
+  const auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->files, "Mesh files")->required()->type_name("");
+  return [options](Session& session) { return inspect(*options, session); };
+}
+
+const RegisteredCommand registered{10, "inspect", "Show what is in a mesh file and how good it is.", add};
+
+}  // namespace
+}  // namespace supple

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a benchmark writes: rows of one number each, with the published figure, another program's and our target beside
+// it, and a description of the machine and the build.
+#pragma once
+
+#include "supple/base/result.h"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace supple::bench {
+
+struct Row {
+  std::string table;   ///< "fem/step"
+  std::string row;     ///< "cube16k"
+  std::string metric;  ///< "step_ms"
+  std::optional<double> value = {};
+  std::string unit = {};
+  std::optional<double> paper = {};   ///< the published figure
+  std::optional<double> peer = {};    ///< another program's
+  std::optional<double> target = {};  ///< ours
+  std::string error = {};             ///< why there is no value
+};
+
+struct Options {
+  bool quick = false;  ///< smaller sizes and fewer repetitions, for a first look
+};
+
+class Report {
+ public:
+  void add(Row row);
+  const std::vector<Row>& rows() const { return rows_; }
+
+  std::string to_text() const;  ///< an aligned table
+  std::string to_json() const;
+  std::string to_csv() const;
+
+ private:
+  std::vector<Row> rows_;
+};
+
+/// Median wall time of `work` in milliseconds, over `repetitions` runs after one that is not counted.
+double median_ms(int repetitions, const std::function<void()>& work);
+
+struct ChildResult {
+  std::vector<double> values;  ///< what `work` returned
+  double peak_memory = 0.0;    ///< largest resident size of the child [bytes]
+};
+/// Runs `work` in a process of its own, so that its peak memory is its own. Fails when the child does.
+Result<ChildResult> run_in_child(const std::function<std::vector<double>()>& work);
+
+/// Exponent p of the least-squares fit y ≈ c x^p.
+double fitted_exponent(const std::vector<double>& x, const std::vector<double>& y);
+
+/// Names that `run` knows.
+std::vector<std::string> benchmark_names();
+/// Runs one benchmark; one thread unless a row says otherwise.
+Result<Report> run(const std::string& name, const Options& options);
+
+Report run_fem(const Options& options);
+
+}  // namespace supple::bench

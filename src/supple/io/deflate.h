@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compression in the zlib format, as PNG and VTU want it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace supple {
+
+/// `level` from 1 (fast) to 9 (small).
+std::string deflate(std::string_view bytes, int level);
+
+}  // namespace supple

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/solve_scene.h"
+
+#include "supple/pipeline/scene_output.h"
+
+#include <chrono>
+
+namespace supple {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+Error in_scene(const Scene& scene, const Error& error) {
+  return {error.kind, fmt::format("{}: {}", scene.name, error.message)};
+}
+
+struct Peak {
+  double length = 0;
+  Index vertex = 0;
+};
+
+Peak largest_displacement(const VecX& u) {
+  Peak peak;
+  for (Index v = 0; v < u.size() / 3; ++v) {
+    const double length = u.segment<3>(3 * v).norm();
+    if (length > peak.length) peak = {length, v};
+  }
+  return peak;
+}
+
+Vec3 mean_displacement(const VecX& u, std::span<const Index> vertices) {
+  Vec3 sum = Vec3::Zero();
+  for (const Index v : vertices) sum += u.segment<3>(3 * v);
+  return sum / static_cast<double>(vertices.size());
+}
+
+/// What both kinds of scene measure, in one place.
+class Recorder {
+ public:
+  Recorder(const Scene& scene, const SceneBody& body, SceneSummary& summary)
+      : scene_(scene), body_(body), summary_(summary) {}
+
+  HistoryRow measure(const VecX& u, double time, double kinetic) {
+    const Peak peak = largest_displacement(u);
+    if (peak.length > summary_.peak_displacement) {
+      summary_.peak_displacement = peak.length;
+      summary_.peak_vertex = peak.vertex;
+      summary_.peak_time = time;
+    }
+    HistoryRow row{time, kinetic, body_.body.energy(u), 0.0 - body_.gravity_force.dot(u), peak.length, {}};
+    for (const std::vector<Index>& track : body_.tracks) row.tracks.push_back(mean_displacement(u, track));
+    return row;
+  }
+
+  void conclude(const HistoryRow& last) {
+    summary_.time = last.time;
+    summary_.kinetic_energy = last.kinetic;
+    summary_.elastic_energy = last.elastic;
+    summary_.gravity_energy = last.gravity;
+    summary_.final_displacement = last.largest_displacement;
+    for (std::size_t k = 0; k < scene_.tracks.size(); ++k)
+      summary_.tracks.push_back({scene_.tracks[k].name, body_.tracks[k].size(), last.tracks[k]});
+  }
+
+ private:
+  const Scene& scene_;
+  const SceneBody& body_;
+  SceneSummary& summary_;
+};
+
+// ---- statics --------------------------------------------------------------------------------------------------------
+
+/// Pressure follows the surface, so the load depends on the answer: solve, load the new shape, solve again.
+Result<StaticsResult> find_equilibrium(const Scene& scene, const SceneBody& body, Progress& progress) {
+  constexpr int rounds = 40;
+  VecX force = body.external_force(VecX::Zero(body.body.dof_count()), 0);
+  Result<StaticsResult> result = solve_static(body.body, body.fixed, force, scene.statics, progress);
+  if (!body.has_pressure() || !result.ok()) return result;
+  StaticsSettings settings = scene.statics;
+  int iterations = result->newton_iterations;
+  for (int round = 0; round < rounds; ++round) {
+    const VecX next = body.external_force(result->u, 0);
+    if ((next - force).norm() <= 1e-7 * next.norm()) {
+      result->newton_iterations = iterations;
+      return result;
+    }
+    force = next;
+    result = solve_static(body.body, body.fixed, force, settings, progress);
+    if (!result.ok()) return result;
+    iterations += result->newton_iterations;
+  }
+  return failure("the pressure did not settle on the deformed surface; apply less of it");
+}
+
+Vec3 reaction_of(const SceneBody& body, const VecX& u, const VecX& external) {
+  VecX internal;
+  body.body.internal_force(u, internal);
+  Vec3 reaction = Vec3::Zero();
+  for (const Index v : body.fixed) reaction += (internal - external).segment<3>(3 * v);
+  return reaction;
+}
+
+Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, SceneSummary& summary,
+                  Progress& progress) {
+  const Result<StaticsResult> result = find_equilibrium(scene, body, progress);
+  if (!result.ok()) return in_scene(scene, result.error());
+  summary.steps = result->load_steps;
+  summary.newton_iterations = result->newton_iterations;
+  summary.residual = result->residual;
+  summary.reaction = reaction_of(body, result->u, body.external_force(result->u, 0));
+  Recorder recorder(scene, body, summary);
+  const HistoryRow row = recorder.measure(result->u, 0, 0);
+  recorder.conclude(row);
+  files.add_row(row);
+  VtuFields fields;
+  fields.points.push_back(vtu_vectors("displacement", result->u));
+  Result<std::vector<std::filesystem::path>> written = files.finish(body, fields);
+  if (!written.ok()) return written.error();
+  summary.files = std::move(*written);
+  return {};
+}
+
+// ---- dynamics -------------------------------------------------------------------------------------------------------
+
+Status advance(const Scene& scene, const SceneBody& body, FullDynamics& dynamics, DynamicsState& state,
+               SceneSummary& summary) {
+  const StepReport report = dynamics.step(state, body.external_force(state.u, state.time + scene.dynamics.time_step));
+  if (report.recovered) {
+    return failure(
+        fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt, more damping, or the "
+                    "stable_neo_hookean material",
+                    scene.name, state.time));
+  }
+  ++summary.steps;
+  summary.newton_iterations += report.newton_iterations;
+  summary.unconverged_steps += report.converged ? 0 : 1;
+  summary.residual = std::max(summary.residual, report.residual);
+  return {};
+}
+
+Status run_dynamic(const Scene& scene, const SceneBody& body, SceneFiles& files, SceneSummary& summary,
+                   Progress& progress) {
+  Result<FullDynamics> dynamics = FullDynamics::create(body.body, body.fixed, scene.dynamics);
+  if (!dynamics.ok()) return in_scene(scene, dynamics.error());
+  DynamicsState state = dynamics->rest_state();
+  const Status initialized = dynamics->initialize(state, body.external_force(state.u, 0));
+  if (!initialized.ok()) return in_scene(scene, initialized.error());
+  Recorder recorder(scene, body, summary);
+  progress.stage("stepping through time");
+  const int steps = scene.step_count();
+  for (int step = 0;; ++step) {
+    const HistoryRow row = recorder.measure(state.u, state.time, dynamics->kinetic_energy(state));
+    files.add_row(row);
+    if (scene.output.every > 0 && step % scene.output.every == 0) SUPPLE_RETURN_IF_ERROR(files.add_frame(body, state));
+    if (step == steps) {
+      recorder.conclude(row);
+      break;
+    }
+    if (progress.cancelled()) return failure("cancelled");
+    SUPPLE_RETURN_IF_ERROR(advance(scene, body, *dynamics, state, summary));
+    state.time = (step + 1) * scene.dynamics.time_step;  // without the rounding of many sums
+    progress.update(static_cast<double>(step + 1) / steps);
+  }
+  VtuFields fields;
+  fields.points.push_back(vtu_vectors("displacement", state.u));
+  fields.points.push_back(vtu_vectors("velocity", state.v));
+  Result<std::vector<std::filesystem::path>> written = files.finish(body, fields);
+  if (!written.ok()) return written.error();
+  summary.files = std::move(*written);
+  return {};
+}
+
+}  // namespace
+
+Result<SceneSummary> solve_scene(const Scene& scene, Progress& progress) {
+  const Clock::time_point start = Clock::now();
+  progress.stage("preparing the body");
+  const Result<SceneBody> body = make_scene_body(scene);
+  if (!body.ok()) return body.error();
+  SceneSummary summary;
+  summary.vertices = vertices_of(body->mesh).size();
+  summary.elements = body->element_count();
+  summary.fixed_vertices = body->fixed.size();
+  summary.fixed_selections = body->fixed_selections;
+  summary.mass = body->body.lumped_mass().sum() / 3;
+  summary.warnings = body->warnings;
+  SceneFiles files(scene);
+  SUPPLE_RETURN_IF_ERROR(files.open());
+  summary.setup_seconds = seconds_since(start);
+  const Clock::time_point begin = Clock::now();
+  SUPPLE_RETURN_IF_ERROR(scene.dynamic ? run_dynamic(scene, *body, files, summary, progress)
+                                       : run_static(scene, *body, files, summary, progress));
+  summary.solve_seconds = seconds_since(begin);
+  return summary;
+}
+
+}  // namespace supple

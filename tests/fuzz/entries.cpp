@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/entries.h"
+
+#include "supple/io/gmsh.h"
+#include "supple/io/medit.h"
+#include "supple/io/obj.h"
+#include "supple/io/off.h"
+#include "supple/io/ply.h"
+#include "supple/io/stl.h"
+#include "supple/io/tetgen.h"
+#include "supple/io/veg.h"
+#include "supple/io/vertex_list.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace supple::fuzz {
+namespace {
+
+void require(bool condition, const char* promise) {
+  if (condition) return;
+  std::fprintf(stderr, "broken promise: %s\n", promise);
+  std::abort();
+}
+
+template <class Corners>
+bool in_range(const Corners& corners, std::size_t count) {
+  for (const Index i : corners) {
+    if (i < 0 || static_cast<std::size_t>(i) >= count) return false;
+  }
+  return true;
+}
+
+void check_vertices(const std::vector<Vec3>& vertices) {
+  for (const Vec3& x : vertices) require(x.allFinite(), "coordinates are finite");
+}
+
+void check(const Surface& s) {
+  check_vertices(s.vertices);
+  require(!s.triangles.empty(), "there are triangles");
+  for (const Triangle& t : s.triangles) require(in_range(t, s.vertices.size()), "corners exist");
+  for (const VertexAttribute& a : s.attributes)
+    require(a.values.size() == s.vertices.size() * static_cast<std::size_t>(a.components),
+            "attributes cover the vertices");
+  Index next = 0;
+  for (const SurfacePart& part : s.parts) {
+    require(part.first_triangle == next && part.triangle_count > 0, "parts follow each other");
+    next += part.triangle_count;
+  }
+  require(s.parts.empty() || next == static_cast<Index>(s.triangles.size()), "parts cover the triangles");
+}
+
+template <int Nodes>
+void check(const VolumeMesh<Nodes>& m) {
+  check_vertices(m.vertices);
+  require(!m.elements.empty(), "there are elements");
+  for (const auto& e : m.elements) require(in_range(e, m.vertices.size()), "nodes exist");
+  for (const ElementSet& set : m.sets) {
+    require(in_range(set.elements, m.elements.size()), "members of sets exist");
+    for (std::size_t k = 1; k < set.elements.size(); ++k)
+      require(set.elements[k - 1] < set.elements[k], "sets ascend without repetition");
+  }
+  for (const Region& r : m.regions) {
+    require(in_range(std::array{r.set}, m.sets.size()), "sets of regions exist");
+    require(in_range(std::array{r.material}, m.materials.size()), "materials of regions exist");
+  }
+  require(m.element_material.empty() || m.element_material.size() == m.elements.size(), "materials cover the elements");
+  require(in_range(m.element_material, m.materials.size()), "materials of elements exist");
+}
+
+void compare(const Surface& a, const Surface& b) {
+  require(a.triangles.size() == b.triangles.size(), "triangles survive");
+}
+
+template <int Nodes>
+void compare(const VolumeMesh<Nodes>& a, const VolumeMesh<Nodes>& b) {
+  require(a.vertices == b.vertices, "vertices survive exactly");
+  // Turning around an element whose volume is rounding only may depend on the order of its nodes, so no more than this.
+  require(a.elements.size() == b.elements.size(), "elements survive");
+}
+
+template <class A, class B>
+void compare(const A&, const B&) {
+  require(false, "the kind of mesh survives");
+}
+
+// Checks what was loaded; then `again` writes it and reads that.
+template <class Again>
+void check_loaded(const Result<LoadedMesh>& loaded, Again&& again) {
+  if (!loaded.ok()) {
+    require(!loaded.error().message.empty() && loaded.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  std::visit(
+      [&](const auto& mesh) {
+        check(mesh);
+        const Result<LoadedMesh> second = again(mesh);
+        require(second.ok(), "what we write we can read");
+        std::visit([&](const auto& other) { check(other), compare(mesh, other); }, second->mesh);
+      },
+      loaded->mesh);
+}
+
+// Formats for surfaces only.
+template <class Encode, class Parse>
+auto surface_again(Encode encode, Parse parse) {
+  return [=](const auto& mesh) -> Result<LoadedMesh> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(mesh)>, Surface>) {
+      return parse(encode(mesh), "again");
+    } else {
+      return failure("a surface format gave a solid.");
+    }
+  };
+}
+
+}  // namespace
+
+void veg(std::string_view bytes) {
+  // Every included file is the input itself, so that includes are exercised without touching the disk.
+  const IncludeResolver resolve = [&](const std::string& path) -> Result<std::string> {
+    if (path.find("missing") != std::string::npos) return input_error("There is no such file.");
+    return path.find("list") != std::string::npos ? std::string("1, 2\n") : std::string(bytes);
+  };
+  check_loaded(parse_veg(bytes, "input", resolve), [](const auto& mesh) -> Result<LoadedMesh> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(mesh)>, Surface>) {
+      return failure("a Vega file gave a surface.");
+    } else {
+      return parse_veg(encode_veg(mesh), "again");
+    }
+  });
+}
+
+void gmsh(std::string_view bytes) {
+  const bool binary = bytes.size() % 2 == 0;
+  // Version 2.2 merges repeated elements, so a mesh that has some doesn't survive it; 4.1 keeps everything.
+  const auto again = [&](const auto& mesh) {
+    (void)encode_gmsh(mesh, GmshVersion::v2_2, binary ? Encoding::binary : Encoding::ascii);
+    return parse_gmsh(encode_gmsh(mesh, GmshVersion::v4_1, binary ? Encoding::binary : Encoding::ascii), "again");
+  };
+  check_loaded(parse_gmsh(bytes, "input"), again);
+}
+
+void medit(std::string_view bytes) {
+  check_loaded(parse_medit(bytes, "input"), [](const auto& mesh) { return parse_medit(encode_medit(mesh), "again"); });
+}
+
+void tetgen(std::string_view bytes) {
+  const std::size_t cut = bytes.find("====\n");
+  const std::string_view node = bytes.substr(0, cut);
+  const std::string_view ele = cut == std::string_view::npos ? std::string_view() : bytes.substr(cut + 5);
+  check_loaded(parse_tetgen(node, "input.node", ele, "input.ele"), [](const auto& mesh) -> Result<LoadedMesh> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(mesh)>, TetMesh>) {
+      const TetgenFiles files = encode_tetgen(mesh);
+      return parse_tetgen(files.node, "again.node", files.ele, "again.ele");
+    } else {
+      return failure("TetGen gave no tetrahedra.");
+    }
+  });
+}
+
+void obj(std::string_view bytes) { check_loaded(parse_obj(bytes, "input"), surface_again(encode_obj, parse_obj)); }
+void off(std::string_view bytes) { check_loaded(parse_off(bytes, "input"), surface_again(encode_off, parse_off)); }
+
+void stl(std::string_view bytes) {
+  const Result<LoadedMesh> loaded = parse_stl(bytes, "input");
+  check_loaded(loaded, surface_again(encode_stl_ascii, parse_stl));
+  if (loaded.ok()) (void)encode_stl_binary(std::get<Surface>(loaded->mesh));
+}
+
+void ply(std::string_view bytes) {
+  const bool binary = bytes.size() % 2 == 0;
+  check_loaded(parse_ply(bytes, "input"), surface_again(binary ? encode_ply_binary : encode_ply_ascii, parse_ply));
+}
+
+void vertex_list(std::string_view bytes) {
+  const Result<std::vector<Index>> list = parse_vertex_list(bytes, "input", 1000);
+  if (!list.ok()) return;
+  const Result<std::vector<Index>> again = parse_vertex_list(encode_vertex_list(*list), "again", 1000);
+  require(again.ok() && *again == *list, "vertex lists survive");
+}
+
+}  // namespace supple::fuzz

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// One entry per reader, shared by the libFuzzer targets and by the replay of their corpora in the tests. Each parses
+// the bytes; what loads must keep the promises of load_mesh and survive being written and read again. A broken promise
+// aborts.
+#pragma once
+
+#include <string_view>
+
+namespace supple::fuzz {
+
+void veg(std::string_view bytes);
+void gmsh(std::string_view bytes);
+void medit(std::string_view bytes);
+void tetgen(std::string_view bytes);  ///< .node and .ele in one, separated by a line "===="
+void obj(std::string_view bytes);
+void off(std::string_view bytes);
+void stl(std::string_view bytes);
+void ply(std::string_view bytes);
+void vertex_list(std::string_view bytes);
+
+using Entry = void (*)(std::string_view);
+struct Target {
+  const char* name;
+  Entry entry;
+};
+inline constexpr Target targets[] = {{"veg", veg},       {"gmsh", gmsh}, {"medit", medit},
+                                     {"tetgen", tetgen}, {"obj", obj},   {"off", off},
+                                     {"stl", stl},       {"ply", ply},   {"vertex_list", vertex_list}};
+
+}  // namespace supple::fuzz
