@@ -110,8 +110,11 @@ TEST(Dynamics, ComeToRestInStaticEquilibrium) {
       box_body(ElementKind::brick, {.size = Vec3(1, 0.4, 0.4), .cells = {4, 2, 2}}, MaterialModel::stable_neo_hookean);
   const auto fixed = left_face(body);
   const VecX weight = gravity_force(body, Vec3(0, 0, -9.81));
-  FullDynamics dynamics = must(FullDynamics::create(
-      body, fixed, {.integrator = Integrator::backward_euler, .time_step = 0.1, .stiffness_damping = 0.1}));
+  FullDynamics dynamics = must(FullDynamics::create(body, fixed,
+                                                    {.integrator = Integrator::backward_euler,
+                                                     .time_step = 0.1,
+                                                     .stiffness_damping = 0.02,
+                                                     .max_newton_iterations = 40}));
   DynamicsState state = dynamics.rest_state();
   ASSERT_TRUE(dynamics.initialize(state, weight).ok());
   for (int k = 0; k < 200; ++k) ASSERT_TRUE(dynamics.step(state, weight).converged);

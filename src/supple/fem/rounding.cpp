@@ -14,7 +14,7 @@ double force_rounding(const ElasticBody& body, const FreeVertices& free, const B
     const double length = edge + u.segment<3>(3 * v).norm();
     sum += diagonal.squaredNorm() * length * length;
   }
-  return 4 * std::numeric_limits<double>::epsilon() * std::sqrt(sum);
+  return std::numeric_limits<double>::epsilon() * std::sqrt(sum);
 }
 
 }  // namespace supple

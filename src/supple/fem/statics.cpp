@@ -127,6 +127,7 @@ Result<StaticsResult> solve_static(const ElasticBody& body, std::span<const Inde
   }
   result.residual = scale > 0 ? newton.residual_norm(result.u, load) / scale : 0.0;
   result.energy = body.energy(result.u);
+  result.smallest_volume_ratio = body.smallest_volume_ratio(result.u);
   return result;
 }
 

@@ -17,11 +17,12 @@ struct StaticsSettings {
 };
 
 struct StaticsResult {
-  VecX u;                     ///< [m]
-  int newton_iterations = 0;  ///< over all load steps
-  int load_steps = 0;         ///< taken in the end
-  double residual = 0.0;      ///< |f_ext − f(u)| / |f_ext|
-  double energy = 0.0;        ///< [J]
+  VecX u;                              ///< [m]
+  int newton_iterations = 0;           ///< over all load steps
+  int load_steps = 0;                  ///< taken in the end
+  double residual = 0.0;               ///< |f_ext − f(u)| / |f_ext|
+  double energy = 0.0;                 ///< [J]
+  double smallest_volume_ratio = 1.0;  ///< least det F; not positive: an element is inside out, the answer unphysical
 };
 
 /// Fails with a sentence that says why: the body can float away, a load step did not converge, an element collapsed.
