@@ -9,7 +9,9 @@
 namespace supple {
 namespace {
 
-constexpr std::size_t batches_per_cluster = 64;
+/// Enough clusters to keep many threads busy, but large ones where there are many elements: the vertices on a cluster's
+/// border are fetched once for every colour that meets there, and large clusters have little border.
+std::size_t batches_per_cluster(std::size_t batches) { return std::clamp<std::size_t>(batches / 64, 64, 4096); }
 
 /// Spreads the lower 21 bits of x so that two zero bits follow each.
 std::uint64_t spread_bits(std::uint64_t x) {
@@ -71,8 +73,9 @@ std::vector<std::vector<typename ElementBatches<Nodes>::Range>> colour_clusters(
   std::vector<std::vector<typename ElementBatches<Nodes>::Range>> colours;
   std::vector<std::uint64_t> used(vertex_count, 0);  // bit c: a cluster of colour c touches the vertex
   constexpr std::size_t max_colours = 64;
-  for (std::size_t begin = 0; begin < batches.size(); begin += batches_per_cluster) {
-    const std::size_t end = std::min(batches.size(), begin + batches_per_cluster);
+  const std::size_t size = batches_per_cluster(batches.size());
+  for (std::size_t begin = 0; begin < batches.size(); begin += size) {
+    const std::size_t end = std::min(batches.size(), begin + size);
     const auto for_each_vertex = [&](const auto& visit) {
       for (std::size_t k = begin; k < end; ++k) {
         for (const auto& lanes : batches[k].vertex) {
