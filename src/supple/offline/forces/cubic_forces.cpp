@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/forces/cubic_forces.h"
+
+#include "supple/base/parallel.h"
+#include "supple/fem/element.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+namespace supple {
+namespace {
+
+/// Strains as six numbers whose dot product is A:B (the off-diagonal ones scaled by √2).
+using Strain = Eigen::Matrix<double, 6, 1>;
+
+Strain to_strain(const Mat3& A) {
+  const double s = std::sqrt(0.5);
+  return {A(0, 0), A(1, 1), A(2, 2), s * (A(1, 2) + A(2, 1)), s * (A(0, 2) + A(2, 0)), s * (A(0, 1) + A(1, 0))};
+}
+
+/// Gram matrices over the points of one group. Columns: e_0 … e_{r-1}, then E_p in pair order.
+struct Gram {
+  MatX shear;   ///< Σ w A:B
+  MatX volume;  ///< Σ w tr A tr B
+
+  explicit Gram(Eigen::Index columns) : shear(MatX::Zero(columns, columns)), volume(MatX::Zero(columns, columns)) {}
+  void add(const Gram& other) {
+    shear += other.shear;
+    volume += other.volume;
+  }
+};
+
+constexpr int points_per_block = 96;
+
+/// Strains of a block of points, √w inside, collected until they are worth a matrix product.
+class GramBuilder {
+ public:
+  GramBuilder(Index r, Gram& gram)
+      : r_(r),
+        gram_(gram),
+        shear_rows_(6 * points_per_block, gram.shear.cols()),
+        volume_rows_(points_per_block, gram.shear.cols()) {}
+
+  /// G: 3×3 gradients of all basis vectors, 3 × 3r; w: the weight of the point.
+  void add_point(const Eigen::Matrix3Xd& G, double w) {
+    const double scale = std::sqrt(w);
+    for (Index b = 0; b < r_; ++b) {
+      const Mat3 Gb = G.middleCols<3>(3 * b);
+      put(b, to_strain(Gb) * scale);
+      for (Index a = 0; a <= b; ++a)
+        put(r_ + pair_index(a, b), to_strain(Gb.transpose() * G.middleCols<3>(3 * a)) * scale);
+    }
+    if (++points_ == points_per_block) flush();
+  }
+  void flush() {
+    if (points_ == 0) return;
+    gram_.shear.selfadjointView<Eigen::Lower>().rankUpdate(shear_rows_.topRows(6 * points_).transpose());
+    gram_.volume.selfadjointView<Eigen::Lower>().rankUpdate(volume_rows_.topRows(points_).transpose());
+    points_ = 0;
+  }
+
+ private:
+  void put(Eigen::Index column, const Strain& strain) {
+    shear_rows_.col(column).segment<6>(6 * points_) = strain;
+    volume_rows_(points_, column) = strain.head<3>().sum();
+  }
+  Index r_;
+  Gram& gram_;
+  Eigen::Index points_ = 0;
+  MatX shear_rows_;
+  MatX volume_rows_;
+};
+
+/// The polynomial of the inner product <A,B> = factor · gram(A,B); `gram` has its lower triangle filled.
+StiffnessPolynomial polynomial_from(const MatX& gram, double factor, Index r) {
+  const auto at = [&](Eigen::Index i, Eigen::Index j) { return factor * (i >= j ? gram(i, j) : gram(j, i)); };
+  const auto E = [&](Index a, Index b) { return r + pair_index(a, b); };
+  StiffnessPolynomial result = StiffnessPolynomial::zero(r);
+  parallel_for(r, 1, [&](std::int64_t outer) {
+    const auto b = static_cast<Index>(outer);
+    for (Index a = 0; a <= b; ++a) {
+      const Index p = pair_index(a, b);
+      result.constant[p] = at(a, b);
+      for (Index i = 0; i < r; ++i) {
+        result.linear(p, i) = at(a, E(b, i)) + at(b, E(a, i)) + at(i, E(a, b));
+        for (Index j = i; j < r; ++j) {
+          result.quadratic(p, pair_index(i, j)) =
+              0.5 * (at(E(a, b), E(i, j)) + at(E(a, i), E(b, j)) + at(E(a, j), E(b, i)));
+        }
+      }
+    }
+  });
+  return result;
+}
+
+template <int Nodes>
+std::vector<std::vector<Index>> elements_by_material(const VolumeMesh<Nodes>& mesh) {
+  std::vector<std::vector<Index>> groups(std::max<std::size_t>(1, mesh.materials.size()));
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const std::size_t material = mesh.element_material.empty() ? 0 : static_cast<std::size_t>(mesh.element_material[e]);
+    groups[material].push_back(static_cast<Index>(e));
+  }
+  return groups;
+}
+
+/// Σ_a U_a ⊗ g_a for every basis vector: 3 × 3r.
+template <int Nodes>
+void basis_gradients(const VolumeMesh<Nodes>& mesh, std::size_t element, const MatX& basis,
+                     const Eigen::Matrix<double, 3, Nodes>& g, Eigen::Matrix3Xd& G) {
+  G.setZero();
+  for (int a = 0; a < Nodes; ++a) {
+    const Index v = mesh.elements[element][static_cast<std::size_t>(a)];
+    for (Eigen::Index i = 0; i < basis.cols(); ++i) {
+      G.middleCols<3>(3 * i) += basis.col(i).segment<3>(3 * v) * g.col(a).transpose();
+    }
+  }
+}
+
+template <int Nodes>
+Gram gram_of(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, const MatX& basis, Progress& progress) {
+  const auto r = static_cast<Index>(basis.cols());
+  const Eigen::Index columns = r + pair_count(r);
+  Gram total(columns);
+  // Few large chunks: each holds its own Gram matrices. Their number depends on the mesh only, and they are added in
+  // order, so that the result has the same bits for any thread count.
+  const auto count = static_cast<std::int64_t>(elements.size());
+  const std::int64_t grain = std::max<std::int64_t>(256, (count + 7) / 8);
+  std::vector<std::optional<Gram>> partial(static_cast<std::size_t>((count + grain - 1) / grain));
+  std::mutex progress_lock;
+  std::size_t done = 0;
+  parallel_ranges(count, grain, [&](std::int64_t begin, std::int64_t end) {
+    Gram gram(columns);
+    GramBuilder builder(r, gram);
+    Eigen::Matrix3Xd G(3, 3 * r);
+    for (std::int64_t k = begin; k < end; ++k) {
+      const auto element = static_cast<std::size_t>(elements[static_cast<std::size_t>(k)]);
+      const ElementShape<Nodes> shape = element_shape(element_nodes(mesh, element));
+      for (std::size_t point = 0; point < shape.gradient.size(); ++point) {
+        basis_gradients<Nodes>(mesh, element, basis, shape.gradient[point], G);
+        builder.add_point(G, shape.weight[point]);
+      }
+    }
+    builder.flush();
+    partial[static_cast<std::size_t>(begin / grain)] = std::move(gram);
+    const std::lock_guard lock(progress_lock);
+    progress.update(static_cast<double>(++done) / static_cast<double>(partial.size()));
+  });
+  for (const auto& part : partial) total.add(*part);
+  return total;
+}
+
+/// UᵀMU for unit density over the given elements.
+template <int Nodes>
+MatX unit_mass(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, const MatX& basis) {
+  MatX MU = MatX::Zero(basis.rows(), basis.cols());
+  for (const Index element : elements) {
+    const auto e = static_cast<std::size_t>(element);
+    const auto products = shape_products(element_nodes(mesh, e));
+    for (int a = 0; a < Nodes; ++a) {
+      for (int b = 0; b < Nodes; ++b) {
+        MU.middleRows<3>(3 * mesh.elements[e][static_cast<std::size_t>(a)]) +=
+            products(a, b) * basis.middleRows<3>(3 * mesh.elements[e][static_cast<std::size_t>(b)]);
+      }
+    }
+  }
+  return basis.transpose() * MU;
+}
+
+template <int Nodes>
+Status check(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
+  if (mesh.elements.empty()) return input_error("the mesh has no elements, so there are no forces to compute");
+  if (basis.rows() != 3 * static_cast<Eigen::Index>(mesh.vertices.size()) || basis.cols() < 1) {
+    return input_error(
+        fmt::format("the basis has {} rows and {} columns, but the mesh needs {} rows and at least one column",
+                    basis.rows(), basis.cols(), 3 * mesh.vertices.size()));
+  }
+  if (!basis.allFinite()) return input_error("the basis contains numbers that are not finite");
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    for (const double weight : element_shape(element_nodes(mesh, e)).weight) {
+      if (!(weight > 0)) return input_error(fmt::format("element {} is inverted or has no volume; repair the mesh", e));
+    }
+  }
+  return {};
+}
+
+template <int Nodes>
+Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Progress& progress) {
+  SUPPLE_RETURN_IF_ERROR(check(mesh, basis));
+  const auto r = static_cast<Index>(basis.cols());
+  SubspaceModel model;
+  model.rest_positions = mesh.vertices;
+  model.basis = basis;
+  progress.stage("computing force coefficients");
+  const auto groups = elements_by_material(mesh);
+  for (std::size_t material = 0; material < groups.size(); ++material) {
+    if (groups[material].empty()) continue;
+    const Gram gram = gram_of(mesh, groups[material], basis, progress);
+    model.groups.push_back({mesh.materials.empty() ? default_material() : mesh.materials[material],
+                            polynomial_from(gram.volume, 1.0, r), polynomial_from(gram.shear, 2.0, r),
+                            unit_mass(mesh, groups[material], basis)});
+  }
+  return model;
+}
+
+}  // namespace
+
+Result<SubspaceModel> build_subspace_model(const TetMesh& mesh, const MatX& basis, Progress& progress) {
+  return build(mesh, basis, progress);
+}
+Result<SubspaceModel> build_subspace_model(const HexMesh& mesh, const MatX& basis, Progress& progress) {
+  return build(mesh, basis, progress);
+}
+
+}  // namespace supple

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reduced polynomials against the full-space assembly: R̃(q) = Uᵀ R(Uq), K̃(q) = Uᵀ K(Uq) U, V(q) = energy(Uq).
+#include "supple/offline/forces/cubic_forces.h"
+
+#include "supple/base/parallel.h"
+#include "supple/fem/elastic_body.h"
+#include "supple/mesh/box.h"
+#include "supple/runtime/subspace/reduced_forces.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace supple {
+namespace {
+
+MatX random_matrix(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  return MatX::NullaryExpr(rows, cols, [&] { return uniform(generator); });
+}
+
+/// A distorted box with two materials.
+template <class Mesh>
+Mesh specimen(Mesh mesh) {
+  const MatX noise = random_matrix(3, static_cast<Eigen::Index>(mesh.vertices.size()), 5);
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+    mesh.vertices[v] += 0.03 * noise.col(static_cast<Eigen::Index>(v));
+  mesh.materials = {{"stiff", 3e5, 0.3, 1200}, {"soft", 2e4, 0.45, 900}};
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) mesh.element_material.push_back(e % 3 == 0 ? 1 : 0);
+  return mesh;
+}
+
+MatX unpack(std::span<const double> pairs, int r) {
+  MatX matrix(r, r);
+  for (int b = 0; b < r; ++b) {
+    for (int a = 0; a < r; ++a) matrix(a, b) = pairs[static_cast<std::size_t>(pair_index(a, b))];
+  }
+  return matrix;
+}
+
+template <class Mesh>
+void expect_exact(const Mesh& mesh, const SubspaceModel& model) {
+  const ElasticBody body = ElasticBody::create(mesh, MaterialModel::stvk).value();
+  const MatX& U = model.basis;
+  const int r = model.size();
+  ReducedForces<double> forces(model);
+  for (unsigned seed = 1; seed < 5; ++seed) {
+    const VecX q = 0.2 * random_matrix(r, 1, seed);  // displacements as large as the elements
+    VecX f;
+    BlockMatrix K = body.make_matrix();
+    body.internal_force_and_stiffness(U * q, f, K);
+    forces.evaluate(q.data());
+    const VecX expected = U.transpose() * f;
+    const Eigen::Map<const VecX> force(forces.force().data(), r);
+    EXPECT_LT((force - expected).norm(), 1e-12 * expected.norm());
+    const MatX stiffness = U.transpose() * (K.to_sparse() * U);
+    EXPECT_LT((unpack(forces.stiffness(), r) - stiffness).norm(), 1e-12 * stiffness.norm());
+    const double energy = body.energy(U * q);
+    EXPECT_NEAR(forces.energy(), energy, 1e-12 * energy);
+  }
+}
+
+TEST(CubicForces, AreExactForTetrahedra) {
+  const TetMesh mesh = specimen(make_tet_box(Vec3(0.4, 0.3, 0.5), {3, 2, 4}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 9, 2);
+  expect_exact(mesh, build_subspace_model(mesh, U).value());
+}
+
+TEST(CubicForces, AreExactForBricks) {
+  const HexMesh mesh = specimen(make_hex_box(Vec3(0.4, 0.3, 0.5), {3, 2, 4}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 7, 3);
+  expect_exact(mesh, build_subspace_model(mesh, U).value());
+}
+
+TEST(CubicForces, MaterialsChangeWithoutRecomputation) {
+  TetMesh mesh = specimen(make_tet_box(Vec3(0.4, 0.3, 0.5), {2, 2, 2}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 6, 4);
+  SubspaceModel model = build_subspace_model(mesh, U).value();
+  mesh.materials[0] = model.groups[0].material = {"a", 7e4, 0.1, 500};
+  mesh.materials[1] = model.groups[1].material = {"b", 9e5, -0.2, 2000};
+  expect_exact(mesh, model);
+  const ElasticBody body = ElasticBody::create(mesh, MaterialModel::stvk).value();
+  MatX mass = MatX::Zero(6, 6);
+  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.mass;
+  const MatX expected = U.transpose() * (body.consistent_mass().to_sparse() * U);
+  EXPECT_LT((mass - expected).norm(), 1e-12 * expected.norm());
+}
+
+TEST(CubicForces, CoordinatesCanBeDropped) {
+  const TetMesh mesh = specimen(make_tet_box(Vec3(0.4, 0.3, 0.5), {2, 2, 2}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 8, 6);
+  const SubspaceModel model = build_subspace_model(mesh, U).value();
+  expect_exact(mesh, select_coordinates(model, {0, 1, 2}));
+  expect_exact(mesh, select_coordinates(model, {7, 2, 5, 0}));
+}
+
+TEST(CubicForces, SinglePrecisionFollowsDouble) {
+  const TetMesh mesh = specimen(make_tet_box(Vec3(0.4, 0.3, 0.5), {2, 2, 3}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 13, 8);
+  const SubspaceModel model = build_subspace_model(mesh, U).value();
+  ReducedForces<double> exact(model);
+  ReducedForces<float> single(model);
+  const VecX q = 0.2 * random_matrix(13, 1, 1);
+  const Eigen::VectorXf q_single = q.cast<float>();
+  exact.evaluate(q.data());
+  single.evaluate(q_single.data());
+  const Eigen::Map<const VecX> expected(exact.force().data(), 13);
+  const Eigen::Map<const Eigen::VectorXf> force(single.force().data(), 13);
+  EXPECT_LT((force.cast<double>() - expected).norm(), 1e-5 * expected.norm());
+}
+
+TEST(CubicForces, SameBitsForAnyThreadCount) {
+  const TetMesh mesh = specimen(make_tet_box(Vec3(1, 1, 1), {7, 7, 7}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 5, 9);
+  set_thread_count(1);
+  const SubspaceModel one = build_subspace_model(mesh, U).value();
+  set_thread_count(3);
+  const SubspaceModel three = build_subspace_model(mesh, U).value();
+  set_thread_count(0);
+  EXPECT_EQ(one.groups[0].mu.quadratic, three.groups[0].mu.quadratic);
+  EXPECT_EQ(one.groups[1].lambda.linear, three.groups[1].lambda.linear);
+}
+
+TEST(CubicForces, BadInputIsRefused) {
+  const TetMesh mesh = make_tet_box(Vec3(1, 1, 1), {1, 1, 1});
+  EXPECT_FALSE(build_subspace_model(mesh, MatX::Zero(5, 2)).ok());
+  EXPECT_FALSE(build_subspace_model(mesh, MatX::Constant(24, 2, NAN)).ok());
+  EXPECT_FALSE(build_subspace_model(TetMesh{}, MatX::Zero(0, 2)).ok());
+}
+
+}  // namespace
+}  // namespace supple
