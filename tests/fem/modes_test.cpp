@@ -2,6 +2,9 @@
 // Counts, failures and small bodies; the laws that modes obey are checked in tests/verification.
 #include "supple/fem/modes.h"
 
+#include "supple/fem/loads.h"
+#include "supple/fem/statics.h"
+
 #include "support/bodies.h"
 
 namespace supple {
@@ -59,6 +62,29 @@ TEST(Modes, TwoFreePiecesHaveTwelveRigidMotionsAndPairsOfModes) {
   EXPECT_EQ(pair->rigid.cols(), 12);
   for (Eigen::Index k = 0; k < 10; ++k)
     EXPECT_NEAR(pair->frequencies[k] / single->frequencies[k / 2], 1, 1e-8) << "mode " << k;
+}
+
+/// Two cubes that share nothing but an edge, around which they swing freely. Some vertices are used by nothing.
+TetMesh cubes_on_an_edge(int cells) {
+  TetMesh mesh = tet_box({.size = Vec3(2, 2, 1), .cells = {2 * cells, 2 * cells, cells}});
+  std::erase_if(mesh.elements, [&](const TetMesh::Element& tet) {
+    Vec3 centre = Vec3::Zero();
+    for (const Index v : tet) centre += 0.25 * mesh.vertices[static_cast<std::size_t>(v)];
+    return (centre[0] < 1) != (centre[1] < 1);
+  });
+  return mesh;
+}
+
+TEST(Modes, SayWhenPartsHangByAnEdge) {
+  for (const int cells : {2, 4}) {  // one for each eigenvalue solver
+    const ElasticBody body = body_of(cubes_on_an_edge(cells), MaterialModel::stvk);
+    EXPECT_NE(complaint(compute_modes(body, {}, {.count = 5})).find("hangs by"), std::string::npos)
+        << complaint(compute_modes(body, {}, {.count = 5}));
+    EXPECT_NE(complaint(compute_modes(body, left_face(body), {.count = 5})).find("hangs by"), std::string::npos);
+    const auto sag = solve_static(body, left_face(body), gravity_force(body, Vec3(0, 0, -1)));
+    ASSERT_FALSE(sag.ok());
+    EXPECT_NE(sag.error().message.find("hangs by"), std::string::npos) << sag.error().message;
+  }
 }
 
 TEST(Modes, RepeatTheSameBits) {

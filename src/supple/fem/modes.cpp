@@ -213,6 +213,12 @@ Result<Modes> compute_modes(const ElasticBody& body, std::span<const Index> fixe
   if (!pairs.ok()) return pairs.error();
   Modes modes = finish(problem, std::move(pairs).value());
   progress.update(1.0);
+  if (!(modes.eigenvalues[0] > 1e-9 * eigenvalue_scale(problem, body))) {
+    return input_error(
+        "a part of the mesh hangs by a vertex or an edge and can swing freely, at frequency zero; join it by faces, "
+        "fix "
+        "it, or remove it");
+  }
   if (!(modes.residuals.maxCoeff() < 1e-6)) {
     return failure(fmt::format("the modes failed their check: the largest residual is {:.2g}, but must be below 1e-6",
                                modes.residuals.maxCoeff()));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace supple {
@@ -76,6 +77,23 @@ struct Newton {
   }
 };
 
+/// Whether some part can move without strain although the body as a whole can't: K at rest is singular. One step of
+/// inverse iteration then finds an eigenvalue at the level of rounding.
+bool has_loose_part(Newton& newton) {
+  const ElasticBody& body = newton.body;
+  newton.evaluate(VecX::Zero(body.dof_count()), VecX::Zero(body.dof_count()), HessianProjection::none);
+  VecX x(body.dof_count());
+  for (Eigen::Index k = 0; k < x.size(); ++k) x[k] = std::sin(1.0 + 12.9898 * static_cast<double>(k));
+  VecX y;
+  if (newton.solver.solve(newton.K, body.consistent_mass() * x, y).outcome == LinearReport::Outcome::indefinite)
+    return true;
+  const VecX Ky = newton.K * y;
+  const double lowest = y.dot(Ky) / y.dot(body.consistent_mass() * y);
+  const double largest_entry = *std::max_element(newton.K.values().begin(), newton.K.values().end());
+  const double highest = largest_entry / (body.lumped_mass().sum() / static_cast<double>(body.dof_count()));
+  return lowest < 1e-13 * highest;
+}
+
 std::string why_not(const ElasticBody& body, const VecX& u, double load) {
   const double ratio = body.smallest_volume_ratio(u);
   const std::string shape = ratio <= 0
@@ -122,6 +140,12 @@ Result<StaticsResult> solve_static(const ElasticBody& body, std::span<const Inde
       ++result.load_steps;
       progress.update(applied);
     } else if ((increment *= 0.5) < smallest) {
+      if (applied == 0 && has_loose_part(newton)) {
+        return input_error(
+            "a part of the mesh hangs by a vertex or an edge and can swing freely, so a static load has no answer; "
+            "join "
+            "it by faces, fix it, or remove it");
+      }
       return failure(why_not(body, u, applied));
     }
   }
