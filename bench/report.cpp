@@ -150,13 +150,14 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-std::vector<std::string> benchmark_names() { return {"fem"}; }
+std::vector<std::string> benchmark_names() { return {"fem", "subspace"}; }
 
 Result<Report> run(const std::string& name, const Options& options) {
   const int threads = thread_count();
   set_thread_count(1);
   std::optional<Report> report;
   if (name == "fem") report = run_fem(options);
+  if (name == "subspace") report = run_subspace(options);
   set_thread_count(threads);
   if (!report)
     return usage_error(

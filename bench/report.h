@@ -61,5 +61,6 @@ std::vector<std::string> benchmark_names();
 Result<Report> run(const std::string& name, const Options& options);
 
 Report run_fem(const Options& options);
+Report run_subspace(const Options& options);
 
 }  // namespace supple::bench

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace supple {
 namespace {
@@ -295,11 +296,13 @@ SubspaceReport SubspaceDynamics<T>::solve_static(std::span<const T> force, int m
       shift = shift > T(0) ? T(4) * shift : trace / static_cast<T>(size()) * T(1e-3);
     }
     system_.solve(velocity_.data());
+    // Near the solution differences of the potential are rounding, which must not stop a good step.
+    const T noise = T(64) * std::numeric_limits<T>::epsilon() * std::abs(current);
     T scale = T(1);
     for (int halving = 0; halving < 30; ++halving, scale /= T(2)) {
       for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = next_.q[k] + scale * velocity_[k];
       const T trial_potential = potential(trial_);
-      if (trial_potential <= current || halving == 29) {
+      if (trial_potential <= current + noise || halving == 29) {
         current = trial_potential;
         break;
       }
