@@ -92,15 +92,21 @@ Status write_picture(const TetMesh& mesh, const BoundarySurface& skin, const std
       boundary_surface(make_hex_box(Vec3(bounds.size() + 2 * room), {1, 1, 1})).surface.vertices;
   std::vector<Vec3> framed;
   for (const Vec3& p : corners) framed.push_back(p + bounds.min - room);
+  // One camera for all, that sees every shape whole.
+  std::vector<RenderScene> scenes;
+  for (std::size_t i = 0; i < std::min(shown_modes, shapes.size()); ++i) {
+    const RenderScene& scene = scenes.emplace_back(mode_scene(mesh, skin, shapes[i]));
+    const std::vector<Vec3>& beam = scene.bodies.front().surface.vertices;
+    framed.insert(framed.end(), beam.begin(), beam.end());
+  }
   const Camera camera =
       frame_points(framed, Vec3(0.62, 0.42, 1.0), static_cast<double>(settings.width) / settings.height, 0.05);
   std::vector<SheetPanel> panels;
-  for (std::size_t i = 0; i < std::min(shown_modes, shapes.size()); ++i) {
-    RenderScene scene = mode_scene(mesh, skin, shapes[i]);
-    scene.camera = camera;
-    scene.floor_height = bounds.min.y() - 1.6 * room.y();
+  for (std::size_t i = 0; i < scenes.size(); ++i) {
+    scenes[i].camera = camera;
+    scenes[i].floor_height = bounds.min.y() - 1.6 * room.y();
     panels.push_back(
-        {render(scene, settings), fmt::format("mode {}", i + 1), fmt::format("{:.2f} Hz", frequencies[i])});
+        {render(scenes[i], settings), fmt::format("mode {}", i + 1), fmt::format("{:.2f} Hz", frequencies[i])});
   }
   SheetStyle style;
   style.title = "Vibration modes of a soft cantilever";

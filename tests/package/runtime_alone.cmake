@@ -17,7 +17,9 @@ run_or_fail(${WORK}/runtime_alone)
 # All that <bits/stdc++.h> and the compiler's intrinsics read. Parallel algorithms are the one part of the standard library
 # that would bring another library with it, TBB, and are switched off.
 function(find_standard_headers result)
-  file(WRITE ${WORK}/all_standard.cpp "#include <bits/stdc++.h>\n#include <immintrin.h>\n#include <malloc.h>\n")
+  # The C library's own headers for mapping files belong to it as well.
+  file(WRITE ${WORK}/all_standard.cpp "#include <bits/stdc++.h>\n#include <immintrin.h>\n#include <malloc.h>\n"
+                                      "#include <fcntl.h>\n#include <sys/mman.h>\n#include <sys/stat.h>\n#include <unistd.h>\n")
   separate_arguments(flags UNIX_COMMAND "${FLAGS}")
   run_or_fail(${CXX} ${flags} -O3 -std=c++20 -D_GLIBCXX_USE_TBB_PAR_BACKEND=0 -M ${WORK}/all_standard.cpp)
   string(REGEX MATCHALL "/[^ \n\\]+" headers "${output}")

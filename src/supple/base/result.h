@@ -39,16 +39,17 @@ class [[nodiscard]] Result {
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
 
+  /// The value; asking an error for it ends the program with the error's sentence, in release builds too.
   T& value() & {
-    SUPPLE_ASSERT(ok());
+    require_value();
     return *value_;
   }
   const T& value() const& {
-    SUPPLE_ASSERT(ok());
+    require_value();
     return *value_;
   }
   T&& value() && {
-    SUPPLE_ASSERT(ok());
+    require_value();
     return std::move(*value_);
   }
   T* operator->() { return &value(); }
@@ -63,6 +64,9 @@ class [[nodiscard]] Result {
   }
 
  private:
+  void require_value() const {
+    if (!ok()) assertion_failed(error_.message.c_str(), "Result::value() of an error", 0);
+  }
   std::optional<T> value_;
   Error error_;
 };

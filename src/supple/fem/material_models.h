@@ -170,8 +170,8 @@ class StVKModel {
 ///
 /// The rotation turns with F as δR = R [ω]×, (tr(S) I − S) ω = axl(RᵀδF − δFᵀR), because δS must stay symmetric.
 /// In the eigenbasis v_k of S the matrix tr(S) I − S is diagonal with entries σ_i + σ_j, hence
-/// ∂R/∂F = Σ_k vec(R[v_k]×) vec(R[v_k]×)ᵀ / (σ_i + σ_j). The sums are clamped: at σ_i + σ_j = 0 (a half turn inside out)
-/// the nearest rotation jumps and has no derivative.
+/// ∂R/∂F = Σ_k vec(R[v_k]×) vec(R[v_k]×)ᵀ / (σ_i + σ_j). The sums are clamped: at σ_i + σ_j = 0 (a half turn inside
+/// out) the nearest rotation jumps and has no derivative.
 template <class T>
 class CorotationalModel {
  public:
@@ -226,9 +226,7 @@ class CorotationalModel {
     return result;
   }
   /// v with [v]× = X − Xᵀ.
-  static Vector axial(const Matrix3<T>& X) {
-    return Vector(X(2, 1) - X(1, 2), X(0, 2) - X(2, 0), X(1, 0) - X(0, 1));
-  }
+  static Vector axial(const Matrix3<T>& X) { return Vector(X(2, 1) - X(1, 2), X(0, 2) - X(2, 0), X(1, 0) - X(0, 1)); }
   /// (tr(S) I − S)⁻¹ v
   Vector solve_spin(const Vector& v) const {
     Vector local = V_.transpose() * v;
@@ -330,8 +328,7 @@ class StableNeoHookeanModel {
     const T s2 = s_ * s_;
     const Matrix3<T> dcof_A = detail::cofactor_derivative<T>(F_, A);
     const Matrix3<T> dcof_B = detail::cofactor_derivative<T>(F_, B);
-    const Matrix3<T> stretch =
-        B * FA + A * FB + F_ * (detail::contract<T>(A, B) - T(4) * s_ * FA * FB);
+    const Matrix3<T> stretch = B * FA + A * FB + F_ * (detail::contract<T>(A, B) - T(4) * s_ * FA * FB);
     const Matrix3<T> volume = cof_ * detail::contract<T>(dcof_A, B) + dcof_A * detail::contract<T>(cof_, B) +
                               dcof_B * detail::contract<T>(cof_, A) +
                               detail::cofactor_derivative<T>(A, B) * (J_ - alpha_);
@@ -349,11 +346,16 @@ class StableNeoHookeanModel {
 template <class T, class Visitor>
 auto with_material(MaterialModel model, const Visitor& visitor) {
   switch (model) {
-    case MaterialModel::linear: return visitor(std::type_identity<LinearModel<T>>{});
-    case MaterialModel::corotational: return visitor(std::type_identity<CorotationalModel<T>>{});
-    case MaterialModel::stvk: return visitor(std::type_identity<StVKModel<T>>{});
-    case MaterialModel::neo_hookean: return visitor(std::type_identity<NeoHookeanModel<T>>{});
-    case MaterialModel::stable_neo_hookean: break;
+    case MaterialModel::linear:
+      return visitor(std::type_identity<LinearModel<T>>{});
+    case MaterialModel::corotational:
+      return visitor(std::type_identity<CorotationalModel<T>>{});
+    case MaterialModel::stvk:
+      return visitor(std::type_identity<StVKModel<T>>{});
+    case MaterialModel::neo_hookean:
+      return visitor(std::type_identity<NeoHookeanModel<T>>{});
+    case MaterialModel::stable_neo_hookean:
+      break;
   }
   return visitor(std::type_identity<StableNeoHookeanModel<T>>{});
 }

@@ -108,8 +108,7 @@ Eigen::Matrix<T, 3, 1> any_perpendicular(const Eigen::Matrix<T, 3, 1>& u) {
   const auto mostly_x = T(0.5) < u[0] * u[0];
   const T zero(0);
   // u × z where u leans to x, else u × x; both are far from zero in their case.
-  Eigen::Matrix<T, 3, 1> w(select(mostly_x, u[1], zero), select(mostly_x, -u[0], u[2]),
-                           select(mostly_x, zero, -u[1]));
+  Eigen::Matrix<T, 3, 1> w(select(mostly_x, u[1], zero), select(mostly_x, -u[0], u[2]), select(mostly_x, zero, -u[1]));
   const T inverse = T(1) / sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
   for (int i = 0; i < 3; ++i) w[i] *= inverse;
   return w;

@@ -109,6 +109,11 @@ Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, 
   summary.steps = result->load_steps;
   summary.newton_iterations = result->newton_iterations;
   summary.residual = result->residual;
+  if (result->smallest_volume_ratio <= 0) {
+    summary.warnings.emplace_back(
+        "the equilibrium that was found turns at least one element inside out; apply less load, or use the "
+        "stable_neo_hookean material");
+  }
   summary.reaction = reaction_of(body, result->u, body.external_force(result->u, 0));
   Recorder recorder(scene, body, summary);
   const HistoryRow row = recorder.measure(result->u, 0, 0);
