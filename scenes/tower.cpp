@@ -97,7 +97,7 @@ void add_feet(Surface& s, int quarter) {
 
 void add_lantern(Surface& s) {
   std::vector<std::vector<Vec3>> rings;
-  const std::array<std::array<double, 2>, 8> profile = {{{12.65, 0.20},
+  const std::array<std::array<double, 2>, 8> profile = {{{12.60, 0.20},
                                                          {13.0, 0.20},
                                                          {13.02, 0.24},
                                                          {13.08, 0.24},
