@@ -32,10 +32,18 @@ MatX expand_columns(const FreeVertices& free, const MatX& part) {
   return result;
 }
 
-/// A symmetric matrix times many columns, in parallel.
+/// A symmetric matrix times many columns. Row by row of X, so that the matrix is read once for a group of columns.
 MatX times(const Sparse& A, const MatX& X) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   MatX Y(A.rows(), X.cols());
-  parallel_for(X.cols(), 1, [&](std::int64_t c) { Y.col(c).noalias() = A.transpose() * X.col(c); });
+  parallel_ranges(X.cols(), 32, [&](std::int64_t begin, std::int64_t end) {
+    const RowMajor in = X.middleCols(begin, end - begin);
+    RowMajor out = RowMajor::Zero(A.rows(), end - begin);
+    for (Eigen::Index column = 0; column < A.outerSize(); ++column) {
+      for (Sparse::InnerIterator it(A, column); it; ++it) out.row(column) += it.value() * in.row(it.row());
+    }
+    Y.middleCols(begin, end - begin) = out;
+  });
   return Y;
 }
 
@@ -140,7 +148,7 @@ class TangentSolver {
     for (Eigen::Index m = 0; m < kept.rows(); ++m) {
       if (!same_space(m, eigenvalues_[i])) kept.row(m).setZero();
     }
-    return largest_ratio(apply(x, eigenvalues_[i]) + g - M_known_ * kept, g);
+    return largest_ratio(times(shifted(eigenvalues_[i]), x) + g - M_known_ * kept, g);
   }
 
  private:
@@ -148,16 +156,18 @@ class TangentSolver {
   bool same_space(Eigen::Index m, double value) const {
     return std::abs(known_value(m) - value) <= degenerate_gap * value;
   }
-  MatX apply(const MatX& x, double value) const { return times(K_, x) - value * times(M_, x); }
+  /// K − λM.
+  Sparse shifted(double value) const { return K_ - value * M_; }
   /// Takes the known modes out of displacements.
   void remove_known(MatX& x) const { x -= known_ * (M_known_.transpose() * x).eval(); }
   /// The same for forces.
   void remove_known_forces(MatX& r) const { r -= M_known_ * (known_.transpose() * r).eval(); }
 
   MatX conjugate_gradients(MatX r, double value, int& iterations) const {
+    const Sparse A = shifted(value);
     remove_known_forces(r);
     MatX x = MatX::Zero(r.rows(), r.cols());
-    const VecX target = 1e-10 * r.colwise().norm().transpose();
+    const VecX target = 1e-9 * r.colwise().norm().transpose();
     MatX z = factor_.solve(r);
     remove_known(z);
     MatX p = z;
@@ -165,7 +175,7 @@ class TangentSolver {
     for (int k = 0; k < max_iterations; ++k) {
       if ((r.colwise().norm().transpose().array() <= target.array()).all()) break;
       iterations = std::max(iterations, k + 1);
-      const MatX Ap = apply(p, value);  // p is free of known modes, and so is this, to their residuals
+      const MatX Ap = times(A, p);  // p is free of known modes, and so is this, to their residuals
       const VecX pAp = p.cwiseProduct(Ap).colwise().sum();
       // A column that has converged to zero stays where it is.
       const VecX a = (pAp.array() > 0).select(rz.array() / pAp.array(), 0.0);
