@@ -86,6 +86,10 @@ struct SketchSolver {
       outcome.complaint = fmt::format("load {} is left out: {}", number, solved.error().message);
       return outcome;
     }
+    if (!(solved->smallest_volume_ratio > 0)) {  // St. Venant-Kirchhoff bodies find equilibria inside out
+      outcome.complaint = fmt::format("load {} is left out: it turns an element inside out; pull less", number);
+      return outcome;
+    }
     outcome.shape = std::move(solved->u);
     outcome.saved = store.save(number, load_key, outcome.shape);
     return outcome;

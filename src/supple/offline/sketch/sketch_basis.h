@@ -29,7 +29,7 @@ struct SketchBasis {
   int shapes_found = 0;               ///< of those loads, taken from the folder
   int shapes_solved = 0;              ///< and solved now
   int shapes_selected = 0;            ///< that the basis is made of
-  std::vector<std::string> failures;  ///< one sentence for each load that had no equilibrium; it is left out
+  std::vector<std::string> failures;  ///< one sentence for each load that is left out: no equilibrium, or inside out
   double solve_seconds = 0.0;
 };
 
