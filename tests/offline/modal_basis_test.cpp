@@ -130,6 +130,7 @@ TEST(ModalBasis, Measure) {
     measured(kind + "modes s", result.modes_seconds);
     measured(kind + "right-hand sides s", result.right_hand_side_seconds);
     measured(kind + "solves s", result.solve_seconds);
+    measured(kind + "iterations", result.iterations);
     measured(kind + "pca s", result.pca_seconds);
     measured(kind + "suggested size", result.suggested_size);
     measured(kind + "residual", result.largest_residual);

@@ -96,6 +96,7 @@ Result<ModalBasis> build_modal_basis(const ElasticBody& body, std::span<const In
                                                          : tangent_derivatives(body, fixed, *modes, k, progress);
   if (!derivatives.ok()) return derivatives.error();
   result.largest_residual = derivatives->largest_residual;
+  result.iterations = derivatives->iterations;
   result.right_hand_side_seconds = derivatives->right_hand_side_seconds;
   result.solve_seconds = derivatives->solve_seconds;
 

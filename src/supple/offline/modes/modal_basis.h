@@ -26,6 +26,7 @@ struct ModalBasis {
   VecX frequencies;        ///< of the k linear modes [Hz]
   bool anchored = false;
   double largest_residual = 0.0;  ///< of the derivatives' linear systems
+  int iterations = 0;             ///< most that a derivative took; 0 for anchored bodies
   double modes_seconds = 0.0;     ///< the columns of Figure 8 …
   double right_hand_side_seconds = 0.0;
   double solve_seconds = 0.0;

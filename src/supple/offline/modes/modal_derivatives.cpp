@@ -13,6 +13,7 @@ using Sparse = Eigen::SparseMatrix<double>;
 using Clock = std::chrono::steady_clock;
 
 constexpr double largest_accepted_residual = 1e-6;
+constexpr double solve_tolerance = 1e-10;
 constexpr double degenerate_gap = 1e-4;
 constexpr Eigen::Index block_columns = 64;
 constexpr int max_iterations = 500;
@@ -135,7 +136,8 @@ class TangentSolver {
   MatX solve(const MatX& g, int i, int& iterations) const {
     const double value = eigenvalues_[i];
     MatX parts = known_.transpose() * g;
-    const MatX x = conjugate_gradients(M_known_ * parts - g, value, iterations);
+    const VecX target = solve_tolerance * g.colwise().norm().transpose();
+    const MatX x = conjugate_gradients(M_known_ * parts - g, value, target, iterations);
     for (Eigen::Index m = 0; m < parts.rows(); ++m) {
       parts.row(m) *= same_space(m, value) ? 0.0 : 1 / (value - known_value(m));
     }
@@ -163,11 +165,11 @@ class TangentSolver {
   /// The same for forces.
   void remove_known_forces(MatX& r) const { r -= M_known_ * (known_.transpose() * r).eval(); }
 
-  MatX conjugate_gradients(MatX r, double value, int& iterations) const {
+  /// Until every column's residual is at its target.
+  MatX conjugate_gradients(MatX r, double value, const VecX& target, int& iterations) const {
     const Sparse A = shifted(value);
     remove_known_forces(r);
     MatX x = MatX::Zero(r.rows(), r.cols());
-    const VecX target = 1e-9 * r.colwise().norm().transpose();
     MatX z = factor_.solve(r);
     remove_known(z);
     MatX p = z;
