@@ -43,14 +43,14 @@ class DenseCholesky {
   }
 
   /// x ← A⁻¹ x
-  void solve(T* x) const {
+  void solve(T* __restrict x) const {
     for (int j = 0; j < n_; ++j) {
-      const T* l = L_.data() + j * stride_;
+      const T* __restrict l = L_.data() + j * stride_;
       const T value = x[j] *= inverse_diagonal_[static_cast<std::size_t>(j)];
       for (int i = j + 1; i < n_; ++i) x[i] -= l[i] * value;
     }
     for (int j = n_ - 1; j >= 0; --j) {
-      const T* l = L_.data() + j * stride_;
+      const T* __restrict l = L_.data() + j * stride_;
       T value = x[j];
       for (int i = j + 1; i < n_; ++i) value -= l[i] * x[i];
       x[j] = value * inverse_diagonal_[static_cast<std::size_t>(j)];

@@ -42,7 +42,7 @@ MatX mass_of(const SubspaceModel& model) {
 
 /// y = A x for a symmetric A in pair numbering.
 template <class T>
-void multiply_pairs(const T* pairs, int r, const T* x, T* y) {
+void multiply_pairs(const T* __restrict pairs, int r, const T* __restrict x, T* __restrict y) {
   for (int b = 0; b < r; ++b) {
     T sum = T(0);
     for (int a = 0; a < b; ++a) {
