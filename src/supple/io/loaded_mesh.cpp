@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/loaded_mesh.h"
 
-#include <Eigen/Geometry>
+#include "supple/mesh/quality.h"
 
 #include <utility>
 
@@ -11,28 +11,13 @@ namespace {
 const Vec3& at(const std::vector<Vec3>& vertices, Index i) { return vertices[static_cast<std::size_t>(i)]; }
 
 double volume_of(const std::vector<Vec3>& x, const TetMesh::Element& e) {
-  const Vec3& origin = at(x, e[0]);
-  return (at(x, e[1]) - origin).dot((at(x, e[2]) - origin).cross(at(x, e[3]) - origin)) / 6;
+  return tet_volume(at(x, e[0]), at(x, e[1]), at(x, e[2]), at(x, e[3]));
 }
 
-// The Jacobian determinant of a trilinear brick is quadratic in each coordinate: 2 × 2 × 2 Gauss points are exact.
 double volume_of(const std::vector<Vec3>& x, const HexMesh::Element& e) {
-  constexpr double sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
-                                 {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
-  const double g = 1 / std::sqrt(3.0);
-  double volume = 0;
-  for (const auto& point : sign) {
-    Mat3 jacobian = Mat3::Zero();
-    for (std::size_t k = 0; k < 8; ++k) {
-      const Vec3 factor(1 + sign[k][0] * point[0] * g, 1 + sign[k][1] * point[1] * g, 1 + sign[k][2] * point[2] * g);
-      const Vec3 slope = Vec3(sign[k][0] * factor[1] * factor[2], sign[k][1] * factor[0] * factor[2],
-                              sign[k][2] * factor[0] * factor[1]) /
-                         8;
-      jacobian += at(x, e[k]) * slope.transpose();
-    }
-    volume += jacobian.determinant();
-  }
-  return volume;
+  std::array<Vec3, 8> corners;
+  for (std::size_t k = 0; k < corners.size(); ++k) corners[k] = at(x, e[k]);
+  return brick_volume(corners);
 }
 
 void turn_around(TetMesh::Element& e) { std::swap(e[2], e[3]); }

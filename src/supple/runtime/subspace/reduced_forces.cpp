@@ -2,6 +2,7 @@
 #include "supple/runtime/subspace/reduced_forces.h"
 
 #include "supple/fem/material.h"
+#include "supple/runtime/subspace/symmetric_pairs.h"
 
 namespace supple {
 namespace {
@@ -94,18 +95,7 @@ void ReducedForces<T>::sum_parts(const T* q) {
     energy += products_[k] * (half * constant_[k] + T(1) / T(6) * first_[k] + T(1) / T(12) * second_[k]);
   }
   energy_ = energy;
-  // Row b of the pairs holds the entries (0…b, b): a symmetric product, each entry used for both of its places.
-  T* force = force_.data();
-  const T* row = mixed_.data();
-  for (int b = 0; b < r_; ++b) {
-    T sum = T(0);
-    for (int a = 0; a < b; ++a) {
-      sum += row[a] * q[a];
-      force[a] += row[a] * q[b];
-    }
-    force[b] = sum + row[b] * q[b];
-    row += b + 1;
-  }
+  multiply_symmetric_pairs(mixed_.data(), r_, q, force_.data());
 }
 
 template class ReducedForces<float>;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/subspace/subspace_dynamics.h"
 
+#include "supple/runtime/subspace/symmetric_pairs.h"
+
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
@@ -38,20 +40,6 @@ MatX mass_of(const SubspaceModel& model) {
   MatX mass = MatX::Zero(model.size(), model.size());
   for (const MaterialGroup& group : model.groups) mass += group.material.density * group.mass;
   return mass;
-}
-
-/// y = A x for a symmetric A in pair numbering.
-template <class T>
-void multiply_pairs(const T* __restrict pairs, int r, const T* __restrict x, T* __restrict y) {
-  for (int b = 0; b < r; ++b) {
-    T sum = T(0);
-    for (int a = 0; a < b; ++a) {
-      sum += pairs[a] * x[a];
-      y[a] += pairs[a] * x[b];
-    }
-    y[b] = sum + pairs[b] * x[b];
-    pairs += b + 1;
-  }
 }
 
 template <class T>
@@ -132,12 +120,12 @@ SubspaceReport SubspaceDynamics<T>::step(std::span<const T> force) {
 
 template <class T>
 void SubspaceDynamics<T>::multiply_stiffness(const T* x, T* y) const {
-  multiply_pairs(forces_.stiffness().data(), size(), x, y);
+  multiply_symmetric_pairs(forces_.stiffness().data(), size(), x, y);
 }
 
 template <class T>
 void SubspaceDynamics<T>::multiply_mass(const T* x, T* y) const {
-  multiply_pairs(mass_.data(), size(), x, y);
+  multiply_symmetric_pairs(mass_.data(), size(), x, y);
 }
 
 /// system = mass_factor M̃ + stiffness_factor K̃; both triangles, so that nothing stale is left above the diagonal.
