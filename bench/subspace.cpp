@@ -205,6 +205,7 @@ Report run_subspace(const Options& options) {
     bench_size(report, model, figures);
   }
   if (!options.quick) bench_coefficients(report, mesh, basis);
+  add_subspace_scenes(report, options);
   return report;
 }
 
