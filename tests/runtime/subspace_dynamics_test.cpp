@@ -2,6 +2,7 @@
 // The reduced integrators against the full-space ones in a complete basis, against closed forms, and their promises:
 // no allocation in step, no NaN out, the same motion at any display rate.
 #include "supple/runtime/subspace/subspace_dynamics.h"
+#include "supple/runtime/subspace/basis_rows.h"
 
 #include "supple/fem/dynamics.h"
 #include "supple/fem/modes.h"
@@ -197,6 +198,31 @@ TEST(SubspaceDynamics, BadSettingsAndMaterialsAreRefused) {
   EXPECT_FALSE(SubspaceDynamics<double>::create(s.model, {.newmark_gamma = 0.2}).ok());
   s.model.groups[0].material.poisson = 0.5;
   EXPECT_FALSE(SubspaceDynamics<double>::create(s.model, {}).ok());
+}
+
+TEST(BasisRows, GiveDisplacementsAndTakeForcesOfChosenPoints) {
+  const Specimen s = specimen(11);
+  const std::vector<Index> points = {7, 0, 19, 3};
+  const BasisRows<double> rows(s.model.basis, points);
+  const VecX q = VecX::LinSpaced(11, -1.0, 2.0);
+  const VecX u = s.model.basis * q;
+  std::vector<double> shown(12);
+  const std::vector<double> coordinates(q.data(), q.data() + q.size());
+  std::vector<double> force(11, 0.5);
+  const double newtons[3] = {1.0, -2.0, 3.0};
+  const long before = allocations;
+  rows.displacements(coordinates, shown);
+  rows.add_force(2, newtons, force);
+  EXPECT_EQ(allocations - before, 0);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(shown[3 * k + i], u[3 * points[k] + static_cast<Index>(i)], 1e-13 * u.norm());
+  }
+  VecX full = VecX::Zero(s.body.dof_count());
+  full.segment<3>(3 * 19) = Vec3(1, -2, 3);
+  const VecX expected = s.model.basis.transpose() * full + VecX::Constant(11, 0.5);
+  for (std::size_t c = 0; c < force.size(); ++c)
+    EXPECT_NEAR(force[c], expected[static_cast<Index>(c)], 1e-13 * expected.norm());
 }
 
 TEST(StepClock, ShowsTheSameMotionAtAnyDisplayRate) {
