@@ -3,6 +3,8 @@
 // the numbers come from. Layouts: the "MSH file format" chapters of the Gmsh manual.
 #include "supple/io/gmsh.h"
 
+#include <fmt/format.h>
+
 #include "supple/io/bytes.h"
 #include "supple/io/gmsh_raw.h"
 #include "supple/io/text_scanner.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/gmsh_raw.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <numeric>
 

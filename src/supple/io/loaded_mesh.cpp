@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/loaded_mesh.h"
 
+#include <fmt/format.h>
+
 #include "supple/mesh/quality.h"
 
 #include <utility>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/mesh_file.h"
 
+#include <fmt/format.h>
+
 #include "supple/io/file.h"
 #include "supple/io/file_kind.h"
 #include "supple/io/gmsh.h"

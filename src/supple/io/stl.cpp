@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/stl.h"
 
+#include <fmt/format.h>
+
 #include "supple/io/bytes.h"
 #include "supple/io/text_scanner.h"
 

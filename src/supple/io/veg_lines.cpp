@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/veg_lines.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 namespace supple {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/veg.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 namespace supple {

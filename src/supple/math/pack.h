@@ -104,6 +104,7 @@ struct NumTraits<supple::Pack<T, W>> : GenericNumTraits<supple::Pack<T, W>> {
   using NonInteger = supple::Pack<T, W>;
   using Nested = supple::Pack<T, W>;
   using Literal = T;
+  // NOLINTBEGIN(readability-identifier-naming): Eigen's names
   enum {
     IsComplex = 0,
     IsInteger = 0,
@@ -113,5 +114,6 @@ struct NumTraits<supple::Pack<T, W>> : GenericNumTraits<supple::Pack<T, W>> {
     AddCost = 1,
     MulCost = 1,
   };
+  // NOLINTEND(readability-identifier-naming)
 };
 }  // namespace Eigen

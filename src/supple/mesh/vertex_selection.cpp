@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/mesh/vertex_selection.h"
 
+#include <fmt/format.h>
+
 #include "supple/io/text_scanner.h"
 #include "supple/io/vertex_list.h"
 #include "supple/mesh/bounds.h"

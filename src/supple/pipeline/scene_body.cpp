@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/scene_body.h"
 
+#include <fmt/format.h>
+
 #include "supple/base/nearest_name.h"
 #include "supple/fem/loads.h"
 #include "supple/io/mesh_file.h"

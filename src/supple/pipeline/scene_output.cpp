@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/scene_output.h"
 
+#include <fmt/format.h>
+
 #include "supple/io/file.h"
 
 #include <unistd.h>

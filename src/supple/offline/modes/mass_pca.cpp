@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/modes/mass_pca.h"
 
+#include <fmt/format.h>
+
 #include "supple/base/parallel.h"
 
 #include <Eigen/Jacobi>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/modes/modal_basis.h"
 
+#include <fmt/format.h>
+
 #include "supple/fem/rigid_motions.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_derivatives.h"

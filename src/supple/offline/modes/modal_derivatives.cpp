@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/modes/modal_derivatives.h"
 
+#include <fmt/format.h>
+
 #include "supple/base/parallel.h"
 #include "supple/math/sparse_factor.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/sketch/shape_store.h"
 
+#include <fmt/format.h>
+
 #include "supple/io/bytes.h"
 #include "supple/io/file.h"
 

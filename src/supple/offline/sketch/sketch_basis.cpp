@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/sketch/sketch_basis.h"
 
+#include <fmt/format.h>
+
 #include "supple/base/parallel.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/sketch/shape_store.h"

@@ -25,8 +25,8 @@ class DenseCholesky {
   }
 
   /// Lower triangle, column-major; fill it before factorize().
-  T& operator()(int row, int column) { return L_[static_cast<std::size_t>(column * stride_ + row)]; }
-  T* column(int index) { return L_.data() + index * stride_; }
+  T& operator()(int row, int index) { return column(index)[row]; }
+  T* column(int index) { return L_.data() + static_cast<std::ptrdiff_t>(index) * stride_; }
 
   /// False when the matrix is not positive definite to working precision.
   bool factorize() {

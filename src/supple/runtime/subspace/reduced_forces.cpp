@@ -31,7 +31,8 @@ ReducedForces<T>::ReducedForces(const SubspaceModel& model) : r_(model.size()), 
   for (int p = 0; p < pairs_; ++p) {
     constant_[static_cast<std::size_t>(p)] = static_cast<T>(polynomial.constant[p]);
     for (int i = 0; i < r_; ++i)
-      linear_[static_cast<std::size_t>(i * padded_ + p)] = static_cast<T>(polynomial.linear(p, i));
+      linear_[static_cast<std::size_t>(i) * padded + static_cast<std::size_t>(p)] =
+          static_cast<T>(polynomial.linear(p, i));
   }
   for (auto* scratch : {&products_, &first_, &second_, &stiffness_, &mixed_}) scratch->assign(padded, T(0));
   force_.assign(static_cast<std::size_t>(r_), T(0));
