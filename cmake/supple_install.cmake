@@ -8,14 +8,14 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/supple)
-set(header_rooms base math mesh fem asset runtime)
+set(header_rooms base math mesh fem rig asset runtime)
 
 # One export file per library, so that a user of the runtime never meets the other's dependencies.
 install(TARGETS supple_runtime EXPORT supple_runtime_targets)
 install(EXPORT supple_runtime_targets NAMESPACE supple:: DESTINATION ${package_dir} FILE supple-runtime-targets.cmake)
 
 if(TARGET supple)
-  list(APPEND header_rooms rig offline io pipeline)
+  list(APPEND header_rooms offline io pipeline)
   install(TARGETS supple EXPORT supple_targets)
   install(EXPORT supple_targets NAMESPACE supple:: DESTINATION ${package_dir} FILE supple-supple-targets.cmake)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindMETIS.cmake DESTINATION ${package_dir})

@@ -8,6 +8,7 @@
 
 #include "supple/base/result.h"
 #include "supple/io/color.h"
+#include "supple/mesh/morph_target.h"
 #include "supple/mesh/surface.h"
 
 #include <filesystem>
@@ -19,11 +20,6 @@ struct GlbMaterial {
   double roughness = 0.6;
   double metallic = 0;
   bool double_sided = false;
-};
-
-struct MorphTarget {
-  std::string name;
-  std::vector<Vec3> displacements;  ///< one per vertex of the surface
 };
 
 struct GlbObject {
