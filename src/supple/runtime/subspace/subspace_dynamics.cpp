@@ -38,7 +38,7 @@ Status check(const SubspaceModel& model) {
 
 MatX mass_of(const SubspaceModel& model) {
   MatX mass = MatX::Zero(model.size(), model.size());
-  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.mass;
+  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.moments.reduced_mass();
   return mass;
 }
 
