@@ -105,6 +105,7 @@ TEST(SubspaceArchive, RoundTripIsExact) {
   EXPECT_EQ(loaded->groups[1].moments.first, model.groups[1].moments.first);
   EXPECT_EQ(loaded->groups[1].moments.volume, model.groups[1].moments.volume);
   EXPECT_EQ(loaded->elements, model.elements);
+  EXPECT_EQ(loaded->element_group, model.element_group);
   EXPECT_EQ(loaded->fixed_vertices, model.fixed_vertices);
   EXPECT_EQ(loaded->surface.rest_positions, model.surface.rest_positions);
   EXPECT_EQ(loaded->surface.triangles, model.surface.triangles);

@@ -113,7 +113,7 @@ DisplaySurface read_surface(Reader& reader, Index r) {
   return surface;
 }
 
-void read_elements(Reader& reader, SubspaceModel& model) {
+void read_elements(Reader& reader, Index groups, SubspaceModel& model) {
   const std::vector<Index> nodes = reader.indices("nodes_per_element", 1, 9);
   model.nodes_per_element = nodes.size() == 1 ? nodes[0] : 0;
   if (model.nodes_per_element != 4 && model.nodes_per_element != 8) {
@@ -121,6 +121,8 @@ void read_elements(Reader& reader, SubspaceModel& model) {
     return;
   }
   model.elements = reader.indices("elements", model.nodes_per_element, model.vertex_count());
+  model.element_group = reader.indices("element_group", 1, groups);
+  if (static_cast<Index>(model.element_group.size()) != model.element_count()) reader.note(misfit("element_group"));
   model.fixed_vertices = reader.indices("fixed_vertices", 1, model.vertex_count());
 }
 
@@ -140,6 +142,7 @@ std::string encode_subspace_model(const SubspaceModel& model) {
   writer.add("basis", model.basis);
   writer.add("nodes_per_element", std::span<const Index>(&model.nodes_per_element, 1));
   writer.add("elements", model.elements);
+  writer.add("element_group", model.element_group);
   writer.add("fixed_vertices", model.fixed_vertices);
   add_surface(writer, model.surface);
   const auto groups = static_cast<Index>(model.groups.size());
@@ -170,11 +173,11 @@ Result<SubspaceModel> decode_subspace_model(const Archive& archive) {
   SubspaceModel model;
   model.basis = reader.matrix("basis", basis->rows(), r);
   model.rest_positions = reader.points("rest_positions", basis->rows() / 3);
-  read_elements(reader, model);
+  const Index count = groups->empty() ? 0 : groups->front();
+  read_elements(reader, count, model);
   model.surface = read_surface(reader, r);
-  const std::size_t count = groups->empty() ? 0 : static_cast<std::size_t>(std::max<Index>(0, groups->front()));
-  for (std::size_t g = 0; g < count && reader.status().ok(); ++g)
-    model.groups.push_back(read_group(archive, reader, g, r));
+  for (Index g = 0; g < count && reader.status().ok(); ++g)
+    model.groups.push_back(read_group(archive, reader, static_cast<std::size_t>(g), r));
   if (model.groups.empty()) reader.note(input_error("the asset has no materials; build it again"));
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;

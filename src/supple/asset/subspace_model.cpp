@@ -84,6 +84,7 @@ SubspaceModel select_coordinates(const SubspaceModel& model, const std::vector<I
   }
   result.nodes_per_element = model.nodes_per_element;
   result.elements = model.elements;
+  result.element_group = model.element_group;
   result.fixed_vertices = model.fixed_vertices;
   result.surface = {model.surface.rest_positions, model.surface.triangles,
                     model.surface.basis(Eigen::all, coordinates)};

@@ -73,6 +73,7 @@ struct SubspaceModel {
   std::vector<MaterialGroup> groups;  ///< at least one
   int nodes_per_element = 4;          ///< 4: tetrahedra, 8: bricks
   std::vector<Index> elements;        ///< vertices of the simulation mesh, nodes_per_element for each element
+  std::vector<Index> element_group;   ///< which of the groups each element belongs to
   std::vector<Index> fixed_vertices;  ///< none: the object is free, and the basis has no rigid motions in it
   DisplaySurface surface;             ///< the boundary of the simulation mesh unless another was embedded
 

@@ -185,6 +185,7 @@ void copy_mesh(const VolumeMesh<Nodes>& mesh, SubspaceModel& model) {
   model.rest_positions = mesh.vertices;
   model.nodes_per_element = Nodes;
   for (const auto& element : mesh.elements) model.elements.insert(model.elements.end(), element.begin(), element.end());
+  model.element_group.resize(mesh.elements.size());
   BoundarySurface boundary = boundary_surface(mesh);
   model.surface.rest_positions = std::move(boundary.surface.vertices);
   model.surface.triangles = std::move(boundary.surface.triangles);
@@ -222,6 +223,8 @@ Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Pr
   const auto groups = elements_by_material(mesh);
   for (std::size_t material = 0; material < groups.size(); ++material) {
     if (groups[material].empty()) continue;
+    for (const Index e : groups[material])
+      model.element_group[static_cast<std::size_t>(e)] = static_cast<Index>(model.groups.size());
     const Gram gram = gram_of(mesh, groups[material], basis, progress);
     model.groups.push_back({mesh.materials.empty() ? default_material() : mesh.materials[material],
                             polynomial_from(gram.volume, 1.0, r), polynomial_from(gram.shear, 2.0, r),

@@ -212,6 +212,12 @@ bool SubspaceDynamics<T>::explicit_acceleration(std::span<const T> force, const 
 }
 
 template <class T>
+void SubspaceDynamics<T>::initialize(std::span<const T> force) {
+  next_ = state_;
+  if (explicit_acceleration(force, state_.velocity.data())) state_.acceleration = next_.acceleration;
+}
+
+template <class T>
 SubspaceReport SubspaceDynamics<T>::explicit_step(std::span<const T> force) {
   // The limit falls as the object stiffens: it is asked for anew at every step, and the step is cut to stay below it.
   SubspaceReport report;
