@@ -223,15 +223,16 @@ void FloatingBody::add_loads(const Mat3& R, const VecX& q, VecX& generalised) co
   }
 }
 
-void FloatingBody::begin_step() {
+void FloatingBody::begin_step(double share_at_start) {
   const double h = settings_.time_step;
+  share_at_start_ = share_at_start;
   loads_.setZero();
   add_loads(rotation_, state_.q, loads_);
   const Vec3 spin = state_.angular_momentum - state_.position.cross(state_.linear_momentum);
   known_.head<3>().noalias() = h * (rotation_.transpose() * state_.linear_momentum);
   known_.segment<3>(3).noalias() = h * (rotation_.transpose() * spin);
   known_.tail(size()) = h * state_.deformation_momentum;
-  known_ += h * h / 2 * loads_;
+  known_ += share_at_start * h * h * loads_;
   turning_ = turning_of(increment_.rotation);
 }
 
@@ -330,16 +331,15 @@ FloatingReport FloatingBody::step() {
   return report;
 }
 
-/// Half of what loads do to the world's momenta during a step, at one of its ends.
-void FloatingBody::load_impulses(Vec3& impulse, Vec3& angular_impulse, const Vec3& c, const Mat3& R,
-                                 const VecX& q) const {
-  const double half = settings_.time_step / 2;
+/// What loads do to the world's momenta in some time, in a given pose.
+void FloatingBody::load_impulses(Vec3& impulse, Vec3& angular_impulse, const Vec3& c, const Mat3& R, const VecX& q,
+                                 double duration) const {
   const double m = inertia_.mass();
-  impulse += half * m * settings_.gravity;
-  angular_impulse += half * (m * c + R * inertia_.first_moment(q)).cross(settings_.gravity);
+  impulse += duration * m * settings_.gravity;
+  angular_impulse += duration * (m * c + R * inertia_.first_moment(q)).cross(settings_.gravity);
   for (const PointForce& load : point_forces_) {
-    impulse += half * load.force;
-    angular_impulse += half * (c + R * displaced(load.vertex, q)).cross(load.force);
+    impulse += duration * load.force;
+    angular_impulse += duration * (c + R * displaced(load.vertex, q)).cross(load.force);
   }
 }
 
@@ -348,7 +348,7 @@ bool FloatingBody::finish_step(const Vec3& impulse, const Vec3& angular_impulse)
   const int r = size();
   residual(residual_);  // leaves M̃Δq, the elastic impulse and the moments of the final increment
   Vec3 linear = impulse, angular = angular_impulse;
-  load_impulses(linear, angular, state_.position, rotation_, state_.q);
+  load_impulses(linear, angular, state_.position, rotation_, state_.q, share_at_start_ * h);
   // π₁ = ∫ φᵀQᵀw / h − …,  Qᵀw = Qᵀd + (1 − Qᵀ) y₀ + U Δq
   const Mat3 back = turning_.transpose();
   const Vec3 d = increment_.translation + back * increment_.translation;
@@ -361,10 +361,10 @@ bool FloatingBody::finish_step(const Vec3& impulse, const Vec3& angular_impulse)
   const Eigen::Quaterniond orientation = (state_.orientation * increment_.rotation).normalized();
   const Mat3 R = orientation.toRotationMatrix();
   difference_ = state_.q + increment_.q;
-  load_impulses(linear, angular, position, R, difference_);
+  load_impulses(linear, angular, position, R, difference_, (1 - share_at_start_) * h);
   loads_.setZero();
   add_loads(R, difference_, loads_);
-  middle_ = middle_ / h + h / 2 * loads_.tail(r);
+  middle_ = middle_ / h + (1 - share_at_start_) * h * loads_.tail(r);
   point_forces_.clear();
   if (!middle_.allFinite() || !difference_.allFinite() || !position.allFinite() || !R.allFinite() ||
       !linear.allFinite() || !angular.allFinite()) {

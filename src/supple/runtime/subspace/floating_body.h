@@ -106,8 +106,9 @@ class FloatingBody {
 
   // ---- one step in parts, for those who solve for several bodies at once --------------------------------------------
 
-  /// Loads, and a first guess of the increment.
-  void begin_step();
+  /// Loads, and a first guess of the increment. Contacts act with all of their impulse at the start of a step; loads of
+  /// a body that touches must do so too (share 1 instead of ½), so that both cancel at rest.
+  void begin_step(double share_at_start = 0.5);
   /// Elastic forces at the middle of the present increment; fills system().
   void linearize();
   /// The same with the stiffness of the rest shape, for the rare states in which the present one is indefinite.
@@ -141,7 +142,8 @@ class FloatingBody {
   VecX momenta() const;
   VecX mass_solution(const VecX& momenta) const;
   Vec3 displaced(int vertex, const VecX& q) const;
-  void load_impulses(Vec3& impulse, Vec3& angular_impulse, const Vec3& c, const Mat3& R, const VecX& q) const;
+  void load_impulses(Vec3& impulse, Vec3& angular_impulse, const Vec3& c, const Mat3& R, const VecX& q,
+                     double duration) const;
 
   FloatingSettings settings_;
   FloatingInertia inertia_;
@@ -156,6 +158,7 @@ class FloatingBody {
   FloatingIncrement increment_;
   Mat3 turning_ = Mat3::Zero();
   double motion_ = 0.0;
+  double share_at_start_ = 0.5;
   VecX known_;         ///< h × (momenta + half of the loads' impulses)
   VecX linearized_q_;  ///< Δq where the elastic forces were evaluated
   VecX force_, stiff_force_, mass_force_, middle_, difference_;
