@@ -285,7 +285,7 @@ double FloatingWorld::correct(FloatingWorldReport& report) {
   precondition(residual_, preconditioned_);
   direction_ = preconditioned_;
   double rho = residual_.dot(preconditioned_), size = 0;
-  const double enough = 1e-16 * rho;
+  const double enough = 1e-6 * rho;  // Newton's method corrects what is left
   for (int round = 0; round < settings_.max_solver_rounds && rho > enough; ++round, ++report.solver_rounds) {
     multiply(direction_, product_);
     const double curvature = direction_.dot(product_);
