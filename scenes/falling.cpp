@@ -15,9 +15,9 @@
 namespace supple {
 namespace {
 
-constexpr double surface_cell = 0.011;  // [m]
+constexpr double surface_cell = 0.014;  // [m]
 constexpr int voxels_along = 22;
-const ElasticMaterial jelly{.name = "jelly", .young = 1.2e5, .poisson = 0.4, .density = 500};
+const ElasticMaterial jelly{.name = "jelly", .young = 4e4, .poisson = 0.4, .density = 500};
 
 double ring_distance(const Vec3& p) {
   const double around = std::hypot(p.x(), p.z()) - 0.15;

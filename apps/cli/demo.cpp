@@ -52,7 +52,7 @@ Status falling_demo(const Options& options, Session& session) {
   if (!scene.ok()) return scene.error();
   Result<FloatingWorld> world = start_falling(*scene);
   if (!world.ok()) return world.error();
-  const FallingFilm film = film_falling(*world, 2.5, 40, session.progress);
+  const FallingFilm film = film_falling(*world, 2.5, 20, session.progress);
   if (session.progress.cancelled()) return failure("cancelled");
   session.progress.stage("drawing");
   const Status written = write_falling(*scene, film, options.directory);

@@ -233,5 +233,110 @@ TEST(FloatingBody, TheErrorOfItsEnergyIsBoundedAndOfSecondOrder) {
   EXPECT_GT(order_of(coarse[0], fine[0]), 1.7);
 }
 
+/// With fewer modes the body still moves as the full one, up to what the basis leaves out: most with few modes.
+TEST(FloatingBody, ATruncatedBasisIsNearTheFullBody) {
+  const BoxSpec bar{.size = Vec3(0.6, 0.1, 0.1),
+                    .cells = {6, 1, 1},
+                    .material = {.name = "soft", .young = 3e6, .poisson = 0.3, .density = 1000}};
+  double errors[2];
+  for (const int k : {0, 1}) {
+    const FreeSpecimen s = free_box(bar, k == 0 ? 6 : 30);
+    FreeMotion start{VecX::Zero(s.model.size()), tumbling(s.model.size(), Vec3(2, 5, -8))};
+    start.q[0] = 0.02, start.velocity.q[1] = 1;
+    const VecX full = full_positions(s, start, 0.05, 200), reduced = reduced_positions(s, start, 0.05, 200);
+    errors[k] = (full - reduced).lpNorm<Eigen::Infinity>();
+  }
+  measured("truncation_error_6_modes", errors[0]);
+  measured("truncation_error_30_modes", errors[1]);
+  EXPECT_LT(errors[0], 0.02 * 0.6);
+  EXPECT_LT(errors[1], 0.5 * errors[0]);
+}
+
+TEST(FloatingBody, FallsOnAParabolaAndDampingDoesNotSlowIt) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 10);
+  FloatingBody body = must_create(s.model, {.mass_damping = 5, .stiffness_damping = 0.01});
+  begin(body, lively_start(s.model, 0.05));
+  const Vec3 from = body.center_of_mass(), velocity = body.state().linear_momentum / body.inertia().mass();
+  const Vec3 arm = from;
+  const Vec3 spin = body.state().angular_momentum - arm.cross(body.state().linear_momentum);
+  double energy = body.total_energy();
+  for (int k = 0; k < 1000; ++k) {
+    body.step();
+    const double now = body.total_energy();
+    EXPECT_LT(now, energy + 1e-3 * std::abs(energy));
+    energy = now;
+  }
+  const Vec3 expected = from + velocity + 0.5 * Vec3(0, -9.81, 0);
+  EXPECT_LT((body.center_of_mass() - expected).norm(), 1e-9);
+  const Vec3 spin_now = body.state().angular_momentum - body.center_of_mass().cross(body.state().linear_momentum);
+  EXPECT_LT((spin_now - spin).norm(), 1e-9 * spin.norm());
+}
+
+/// A couple of forces and one alone: linear and angular momentum grow by force and torque, step for step.
+TEST(FloatingBody, PointForcesGiveTheirImpulses) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 10);
+  FloatingBody body = must_create(s.model, in_space(1e-3));
+  body.reset(Vec3(1, 2, 3), Eigen::Quaterniond(some_rotation()));
+  std::vector<Vec3> before(body.surface_rest().size()), after(before);
+  const Vec3 force(0.3, -0.2, 0.5);
+  for (int k = 0; k < 50; ++k) {
+    const FloatingState start = body.state();
+    body.surface_positions(before);
+    EXPECT_TRUE(body.add_force(5, force));
+    body.step();
+    body.surface_positions(after);
+    const Vec3 torque = 0.5 * (before[5] + after[5]).cross(force);
+    EXPECT_LT((body.state().linear_momentum - start.linear_momentum - 1e-3 * force).norm(), 1e-15);
+    EXPECT_LT((body.state().angular_momentum - start.angular_momentum - 1e-3 * torque).norm(), 1e-14);
+  }
+  EXPECT_GT(body.elastic_energy(), 0);
+  const Vec3 moved = body.center_of_mass();
+  for (int k = 0; k < 50; ++k) body.step();
+  EXPECT_LT((body.center_of_mass() - moved - 0.05 / body.inertia().mass() * body.state().linear_momentum).norm(),
+            1e-10);
+}
+
+TEST(FloatingBody, ASavedStateContinues) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 10);
+  FloatingBody body = must_create(s.model, in_space(1e-3));
+  begin(body, lively_start(s.model, 0.05));
+  for (int k = 0; k < 20; ++k) body.step();
+  FloatingBody other = must_create(s.model, in_space(1e-3));
+  other.set_state(body.state());
+  for (int k = 0; k < 20; ++k) body.step(), other.step();
+  EXPECT_EQ(other.state().time, body.state().time);
+  EXPECT_LT((world_positions(s.model, other.state()) - world_positions(s.model, body.state())).norm(), 1e-10);
+  other.reset();
+  EXPECT_EQ(other.state().q.norm(), 0);
+  EXPECT_EQ(other.state().linear_momentum.norm(), 0);
+}
+
+TEST(FloatingBody, StepAllocatesNothingAndNoNaNLeaves) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 20);
+  FloatingBody body = must_create(s.model, {});
+  begin(body, lively_start(s.model, 0.05));
+  const long before = allocation_count();
+  for (int k = 0; k < 50; ++k) {
+    body.add_force(1, Vec3(1, 2, 3));
+    body.step();
+  }
+  EXPECT_EQ(allocation_count() - before, 0);
+  body.add_force(0, Vec3(std::nan(""), 0, 0));
+  const VecX q = body.state().q;
+  EXPECT_TRUE(body.step().recovered);
+  EXPECT_EQ(body.state().q, q);
+  EXPECT_FALSE(body.step().recovered);
+}
+
+TEST(FloatingBody, BadModelsAndSettingsAreRefused) {
+  FreeSpecimen s = free_box(two_bricks(2e5), 5);
+  EXPECT_FALSE(FloatingBody::create(s.model, {.time_step = 0}).ok());
+  EXPECT_FALSE(FloatingBody::create(s.model, {.mass_damping = -1}).ok());
+  const SubspaceModel rigid = must(build_subspace_model(s.mesh, must(compute_modes(s.body, {}, {.count = 2})).rigid));
+  EXPECT_FALSE(FloatingBody::create(rigid, {}).ok());
+  s.model.fixed_vertices = {0};
+  EXPECT_FALSE(FloatingBody::create(s.model, {}).ok());
+}
+
 }  // namespace
 }  // namespace supple

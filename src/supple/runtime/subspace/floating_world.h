@@ -18,7 +18,7 @@ struct FloatingWorldSettings {
   int max_contacts = 1024;     ///< more than these are ignored, and counted
   int max_iterations = 6;      ///< Newton's steps for bodies that touch
   int max_solver_rounds = 40;  ///< of conjugate gradients in each
-  double tolerance = 1e-6;     ///< of a correction, relative to the motion of the step
+  double tolerance = 1e-3;     ///< of a correction, relative to the motion of the step
 };
 
 struct FloatingWorldReport {
