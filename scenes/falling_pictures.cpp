@@ -37,7 +37,7 @@ Status write_picture(const FallingScene& scene, const FallingFilm& film, const s
   RenderSettings settings;
   settings.width = 480;
   settings.height = 400;
-  const std::vector<Vec3> framed = {{-0.55, 0, -0.4}, {0.55, 0, 0.4}, {-0.4, 0.95, 0}, {0.4, 0.95, 0}, {0, 0, 0.5}};
+  const std::vector<Vec3> framed = {{-0.75, 0, -0.4}, {0.65, 0, 0.4}, {-0.4, 0.95, 0}, {0.4, 0.95, 0}, {0, 0, 0.5}};
   const Camera camera =
       frame_points(framed, Vec3(0.25, 0.35, 1.0), static_cast<double>(settings.width) / settings.height, 0.02);
   std::vector<SheetPanel> panels;
