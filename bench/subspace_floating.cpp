@@ -34,7 +34,7 @@ class FloatingRows {
   void add_flight() {
     FloatingBody body = FloatingBody::create(kind_.model, {.gravity = Vec3::Zero()}).value();
     FloatingVelocity start{Vec3(1, 2, 3), Vec3(5, 9, -4), VecX::Zero(body.size())};
-    start.q.head(4) << 0.2, -0.1, 0.15, 0.1;
+    start.q.head(4) << 2, -1, 1.5, 1;
     body.set_velocity(start);
     const FloatingState from = body.state();
     const double energy = body.total_energy();

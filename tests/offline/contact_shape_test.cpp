@@ -56,14 +56,25 @@ TEST(ContactShape, AHoleInTheSurfaceDoesNotTurnItInsideOut) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(ContactShape, PointsAreSpreadAndCornersAreAmongThem) {
-  const ContactShape shape = must(build_contact_shape(box_surface(), {.max_points = 8}));
+/// What farthest-first sampling promises: no vertex is farther from the chosen points than these are from each other.
+TEST(ContactShape, PointsAreSpreadEvenlyFromACorner) {
   const DisplaySurface surface = box_surface();
-  ASSERT_EQ(shape.points.size(), 8u);
+  const ContactShape shape = must(build_contact_shape(surface, {.max_points = 12}));
+  ASSERT_EQ(shape.points.size(), 12u);
+  const auto at = [&](Index v) { return surface.rest_positions[static_cast<std::size_t>(v)]; };
+  EXPECT_NEAR((at(shape.points[0]) - size / 2).norm(), size.norm() / 2, 1e-12);
+  double spacing = 1, uncovered = 0;
   for (const Index v : shape.points) {
-    const Vec3 p = surface.rest_positions[static_cast<std::size_t>(v)];
-    EXPECT_NEAR((p - size / 2).norm(), size.norm() / 2, 1e-12) << "a corner";
+    for (const Index w : shape.points) {
+      if (v != w) spacing = std::min(spacing, (at(v) - at(w)).norm());
+    }
   }
+  for (const Vec3& p : surface.rest_positions) {
+    double nearest = 1;
+    for (const Index v : shape.points) nearest = std::min(nearest, (p - at(v)).norm());
+    uncovered = std::max(uncovered, nearest);
+  }
+  EXPECT_LE(uncovered, spacing + 1e-12);
 }
 
 TEST(ContactShape, BadInputIsRefused) {
