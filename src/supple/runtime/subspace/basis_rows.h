@@ -49,6 +49,12 @@ class BasisRows {
     }
   }
 
+  /// u of one point.
+  void displacement(int point, std::span<const T> q, T (&u)[3]) const {
+    SUPPLE_ASSERT(static_cast<int>(q.size()) == r_ && point < points_);
+    for (int i = 0; i < 3; ++i) u[i] = dot(row(point, i), q.data());
+  }
+
   /// reduced += U_pᵀ force for one point.
   void add_force(int point, const T (&force)[3], std::span<T> reduced) const {
     SUPPLE_ASSERT(point >= 0 && point < points_ && static_cast<int>(reduced.size()) == r_);
