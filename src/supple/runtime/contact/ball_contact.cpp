@@ -20,22 +20,13 @@ double reference_area(double radius) { return 0.4 * std::numbers::pi * radius * 
 
 /// 1/g: the least mass that a force on a vertex meets.
 double least_point_mass(const BasisRows<double>& rows) {
-  const auto r = static_cast<std::size_t>(rows.size());
   double largest = 0;
-  std::array<std::vector<double>, 3> row;
   for (int v = 0; v < rows.point_count(); ++v) {
     Mat3 gram;
     for (int i = 0; i < 3; ++i) {
-      const double unit[3] = {i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-      row[static_cast<std::size_t>(i)].assign(r, 0.0);
-      rows.add_force(v, unit, row[static_cast<std::size_t>(i)]);
-    }
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        gram(i, j) = 0;
-        for (std::size_t a = 0; a < r; ++a)
-          gram(i, j) += row[static_cast<std::size_t>(i)][a] * row[static_cast<std::size_t>(j)][a];
-      }
+      for (int j = 0; j < 3; ++j)
+        gram(i, j) = Eigen::Map<const VecX>(rows.row(v, i), rows.size())
+                         .dot(Eigen::Map<const VecX>(rows.row(v, j), rows.size()));
     }
     largest = std::max(largest, gram.cwiseAbs().rowwise().sum().maxCoeff());
   }
@@ -74,6 +65,7 @@ BallContact::BallContact(const BoundedDeformationTree& tree, const BallContactSe
   const double dt = settings.time_step;
   stiffness_ = settings.stiffness > 0 ? settings.stiffness : stability * point_mass_ / (dt * dt);
   touches_.reserve(static_cast<std::size_t>(settings.limits.max_triangles));
+  contact_force_.resize(static_cast<std::size_t>(tree.size()));
 }
 
 void BallContact::follow(const Ball& hand) {
@@ -108,39 +100,30 @@ double BallContact::integrate(std::span<const NearTriangle> near, double radius)
   return power;
 }
 
-Vec3 BallContact::surface_velocity(const Touch& touch, std::span<const double> velocity) const {
-  const BoundedDeformationTree& tree = query_.tree();
-  const Triangle& t = tree.triangles()[static_cast<std::size_t>(touch.triangle)];
-  Vec3 sum = Vec3::Zero();
-  for (std::size_t k = 0; k < 3; ++k) {
-    double u[3];
-    tree.rows().displacement(static_cast<int>(t[k]), velocity, u);
-    sum += touch.barycentric[k] * Vec3(u[0], u[1], u[2]);
-  }
-  return sum;
-}
-
-Vec3 BallContact::push_apart(double scale, std::span<const double> velocity, std::span<double> reduced_force) {
-  double elastic = 0;
-  for (const Touch& touch : touches_) elastic += scale * touch.pressure * touch.arm.norm();
-  const double strongest = damping_stability * point_mass_ / settings_.time_step;
-  const double damping = std::min(settings_.damping, elastic > 0 ? strongest / elastic : 0.0);
+Vec3 BallContact::sum_forces(double scale) {
+  std::fill(contact_force_.begin(), contact_force_.end(), 0.0);
   const BoundedDeformationTree& tree = query_.tree();
   Vec3 total = Vec3::Zero();
   for (const Touch& touch : touches_) {
-    const Vec3 closing = surface_velocity(touch, velocity) - tool_velocity_;
-    const double speed = closing.dot(touch.arm.normalized());
-    const double factor = 1 + std::clamp(damping * speed, -largest_damping, largest_damping);
-    const Vec3 force = scale * factor * touch.pressure * touch.arm;
+    const Vec3 force = scale * touch.pressure * touch.arm;
     total += force;
     const Triangle& t = tree.triangles()[static_cast<std::size_t>(touch.triangle)];
     for (std::size_t k = 0; k < 3; ++k) {
       const Vec3 share = -touch.barycentric[k] * force;
       const double components[3] = {share.x(), share.y(), share.z()};
-      tree.rows().add_force(static_cast<int>(t[k]), components, reduced_force);
+      tree.rows().add_force(static_cast<int>(t[k]), components, contact_force_);
     }
   }
   return total;
+}
+
+double BallContact::damping_factor(const Vec3& force, double depth, std::span<const double> velocity) const {
+  double power = -force.dot(tool_velocity_);  // Ė
+  for (std::size_t a = 0; a < velocity.size(); ++a) power -= contact_force_[a] * velocity[a];
+  const double largest_force = stiffness_ * depth;
+  const double strongest = damping_stability * point_mass_ / settings_.time_step;
+  const double damping = std::min(settings_.damping, strongest / largest_force);
+  return 1 + std::clamp(damping * power / largest_force, -largest_damping, largest_damping);
 }
 
 void BallContact::hold_back(const NearTriangle& nearest, double radius) {
@@ -163,7 +146,12 @@ BallContactReport BallContact::step(const Ball& hand, std::span<const double> q,
   const double squared_depth = std::sqrt(integrate(near, hand.radius) / area);  // D²
   report.energy = 0.5 * stiffness_ * squared_depth;
   report.contacts = static_cast<int>(touches_.size());
-  if (!touches_.empty()) report.force = push_apart(stiffness_ / (squared_depth * area), velocity, reduced_force);
+  if (squared_depth > 0) {
+    const Vec3 elastic = sum_forces(stiffness_ / (squared_depth * area));
+    const double factor = damping_factor(elastic, std::sqrt(squared_depth), velocity);
+    report.force = factor * elastic;
+    for (std::size_t a = 0; a < reduced_force.size(); ++a) reduced_force[a] += factor * contact_force_[a];
+  }
   hold_back(near.front(), hand.radius);
   return report;
 }

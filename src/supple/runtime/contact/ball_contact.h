@@ -12,8 +12,8 @@
 // with P the pressure integral and x̄ the centre of pressure of each triangle, where the opposite force acts on the
 // surface; the sum of the two is zero, and f̃ += U_x̄ᵀ f takes it into the subspace.
 //
-// Damping after Hunt and Crossley: each triangle's force is multiplied by 1 + τ v, v the closing speed there, between 0
-// and 2: nothing jumps when contact begins, nothing sticks when it ends.
+// Damping after Hunt and Crossley: all forces are multiplied by 1 + τ Ḋ, between 0 and 2, so nothing jumps when contact
+// begins and nothing sticks when it ends. The rate follows from the power of the forces, Ė = k D Ḋ = −F·ċ − f̃·q̇.
 //
 // Stability. Forces are explicit. A point load meets at least the mass 1/g, g = max_v ‖U_v U_vᵀ‖, so k ≤ s/(g dt²)
 // keeps the frequency of the contact below √s/dt. Unless told otherwise k is that value for s = 0.1, which also stops a
@@ -37,7 +37,7 @@ struct BallContactSettings {
   double damping = 1.0;           ///< τ [s/m]
   double max_depth = 0.25;        ///< of the radius, below 0.9
   double max_speed = 2.0;         ///< of the tool [m/s]
-  SurfaceQueryLimits limits;
+  SurfaceQueryLimits limits = {};
 };
 
 struct Ball {
@@ -81,8 +81,9 @@ class BallContact {
   void follow(const Ball& hand);
   /// Fills touches_; gives ∫ d⁴ dA.
   double integrate(std::span<const NearTriangle> near, double radius);
-  Vec3 push_apart(double scale, std::span<const double> velocity, std::span<double> reduced_force);
-  Vec3 surface_velocity(const Touch& touch, std::span<const double> velocity) const;
+  /// The elastic force on the ball; that on the object goes to contact_force_.
+  Vec3 sum_forces(double scale);
+  double damping_factor(const Vec3& force, double depth, std::span<const double> velocity) const;
   void hold_back(const NearTriangle& nearest, double radius);
 
   BallContactSettings settings_;
@@ -90,6 +91,7 @@ class BallContact {
   double point_mass_ = 0.0;  ///< 1/g
   SurfaceQuery query_;
   std::vector<Touch> touches_;
+  std::vector<double> contact_force_;  ///< f̃ of the contact alone
   bool placed_ = false;
   Vec3 tool_ = Vec3::Zero();
   Vec3 tool_velocity_ = Vec3::Zero();

@@ -171,9 +171,8 @@ Sphere BoundedDeformationTree::bound(Index node, const ReducedShape& shape) cons
 }
 
 Vec3 BoundedDeformationTree::position(Index vertex, const ReducedShape& shape) const {
-  double u[3];
-  rows_.displacement(static_cast<int>(vertex), shape.q, u);
-  return rest_positions_[static_cast<std::size_t>(vertex)] + Vec3(u[0], u[1], u[2]);
+  return rest_positions_[static_cast<std::size_t>(vertex)] +
+         rows_.displacement(static_cast<int>(vertex), shape.q.data());
 }
 
 }  // namespace supple

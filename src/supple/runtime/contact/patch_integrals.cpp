@@ -9,11 +9,12 @@
 namespace supple {
 namespace {
 
-// Gauss-Legendre with five points on [−1, 1].
-constexpr std::array<double, 5> gauss_points = {-0.906179845938663993, -0.538469310105683091, 0.0, 0.538469310105683091,
-                                                0.906179845938663993};
-constexpr std::array<double, 5> gauss_weights = {0.236926885056189088, 0.478628670499366468, 0.568888888888888889,
-                                                 0.478628670499366468, 0.236926885056189088};
+// Gauss-Legendre with six points on [−1, 1], mirrored.
+constexpr std::array<double, 3> gauss_points = {0.238619186083196909, 0.661209386466264514, 0.932469514203152028};
+constexpr std::array<double, 3> gauss_weights = {0.467913934572691047, 0.360761573048138608, 0.171324492379170345};
+
+/// Edges beyond this share of the circle's squared radius count as far from the foot.
+constexpr double far_share = 0.4;
 
 /// What all edges of a triangle share.
 struct Disc {
@@ -34,41 +35,59 @@ struct EdgeIntegrals {
   double fourth = 0.0;  ///< ∫ d⁴ dt
 };
 
-/// The part of an edge inside the circle: positions t from `begin` to `end`, counted from the foot's projection on it.
-void add_inside(const Disc& disc, double e, double begin, double end, EdgeIntegrals& sum) {
-  const double half = 0.5 * (end - begin), middle = 0.5 * (end + begin);
-  const double b = disc.delta;
-  for (std::size_t k = 0; k < gauss_points.size(); ++k) {
-    const double t = middle + half * gauss_points[k], weight = half * gauss_weights[k];
-    const double s = std::sqrt(disc.h * disc.h + e * e + t * t);
-    const double a = std::max(0.0, disc.R - s);
-    // (δⁿ − dⁿ)/(δ − d) = Σ δⁱ dⁿ⁻¹⁻ⁱ, by Horner's scheme with the powers of d kept
-    const double a2 = a * a, b2 = b * b;
-    const double three = (b + a) * (b2 + a2);                        // n = 4
-    const double four = three * b + a2 * a2;                         // n = 5
-    const double five = four * b + a2 * a2 * a;                      // n = 6
-    const double angle = weight * e / std::max(s + disc.h, 1e-300);  // e dt/ρ² · (δ − d)
-    sum.power += angle * (disc.R * four / 5 - five / 6);
-    sum.pressure += angle * three / 4;
-    sum.fourth += weight * a2 * a2;
-  }
+/// G dφ at one point of the edge, by the factor δ − d that it has.
+void add_near(const Disc& disc, double e, double s, double weight, EdgeIntegrals& sum) {
+  const double a = std::max(0.0, disc.R - s), b = disc.delta;
+  // (δⁿ − dⁿ)/(δ − d) = Σ δⁱ dⁿ⁻¹⁻ⁱ
+  const double a2 = a * a, a4 = a2 * a2;
+  const double three = (b + a) * (b * b + a2);  // n = 4
+  const double four = three * b + a4;           // n = 5
+  const double five = four * b + a4 * a;        // n = 6
+  const double angle = weight * e / (s + disc.h);
+  sum.power += angle * (disc.R * four / 5 - five / 6);
+  sum.pressure += angle * three / 4;
+  sum.fourth += weight * a4;
+}
+
+/// (G − G_far) dφ at one point of the edge.
+void add_far(const Disc& disc, double e, double s, double weight, EdgeIntegrals& sum) {
+  const double a = std::max(0.0, disc.R - s), a2 = a * a, a4 = a2 * a2;
+  const double angle = weight * e / ((s - disc.h) * (s + disc.h));
+  sum.power -= angle * a4 * a * (disc.R / 5 - a / 6);
+  sum.pressure -= angle * a4 / 4;
+  sum.fourth += weight * a4;
 }
 
 /// The angle from t = begin to t = end, seen from the foot at distance e.
 double seen_angle(double e, double begin, double end) { return std::atan2(e * (end - begin), e * e + begin * end); }
 
+/// Positions t along the edge count from the foot's projection on it. Neighbours make the same choices here, so that
+/// what they add for their common edge cancels.
 EdgeIntegrals integrate_edge(const Disc& disc, double e, double begin, double end) {
   EdgeIntegrals sum;
   const double chord = disc.squared_radius - e * e;
   const double reach = chord > 0 ? std::sqrt(chord) : 0.0;
-  const double inside_begin = std::clamp(begin, -reach, reach), inside_end = std::clamp(end, -reach, reach);
-  if (inside_end > inside_begin) add_inside(disc, e, inside_begin, inside_end, sum);
+  const double first = std::clamp(begin, -reach, reach), last = std::clamp(end, -reach, reach);
   double outside = 0;
-  if (!(inside_end > inside_begin)) {
-    outside = seen_angle(e, begin, end);
+  if (last > first) {
+    const double nearest = std::clamp(0.0, first, last);
+    const bool far = e * e + nearest * nearest > far_share * disc.squared_radius;
+    const double half = 0.5 * (last - first), middle = 0.5 * (last + first);
+    for (std::size_t k = 0; k < gauss_points.size(); ++k) {
+      for (const double side : {-1.0, 1.0}) {
+        const double t = middle + side * half * gauss_points[k];
+        const double s = std::sqrt(disc.h * disc.h + e * e + t * t);
+        (far ? add_far : add_near)(disc, e, s, half * gauss_weights[k], sum);
+      }
+    }
+    if (far) {
+      outside = seen_angle(e, begin, end);
+    } else {
+      if (begin < first) outside += seen_angle(e, begin, first);
+      if (last < end) outside += seen_angle(e, last, end);
+    }
   } else {
-    if (begin < inside_begin) outside += seen_angle(e, begin, inside_begin);
-    if (inside_end < end) outside += seen_angle(e, inside_end, end);
+    outside = seen_angle(e, begin, end);
   }
   sum.power += outside * disc.far_power;
   sum.pressure += outside * disc.far_pressure;

@@ -9,13 +9,14 @@
 //   signed distance e from o, dφ = e dt/ρ². Since ρ dρ = s ds, with δ = R − h the depth at the foot,
 //     d⁴:    G = R (δ⁵ − d⁵)/5 − (δ⁶ − d⁶)/6
 //     d³/s:  G = (δ⁴ − d⁴)/4
-//   Both have the factor δ − d = s − h = ρ²/(s + h), which takes away the 1/ρ². Beyond the circle of the ball (d = 0)
-//   G is constant and what remains is the angle the edge is seen under.
+//   Beyond the circle of the ball (d = 0) G is constant, G_far, and what remains is the angle the edge is seen under.
+//   Near the foot G has the factor δ − d = s − h = ρ²/(s + h), which takes away the 1/ρ². Far from the foot G − G_far
+//   is integrated instead, which has only powers of d: no large numbers cancel, however deep the plane cuts the ball.
 //
 //   M is a gradient, ∇(−d⁴/4) = (x − o) d³/s, so M = −¼ ∮ d⁴ ν dt with ν the outward normal of the edge.
 //
 // What two coplanar neighbours have on their common edge cancels: no matter how a face is cut into triangles, the sums
-// are the same. The parts along the edges inside the ball are integrated by Gauss's rule with five points, exact for
+// are the same. The parts along the edges inside the ball are integrated by Gauss's rule with six points, exact for
 // shallow contact, where d is a parabola along the edge and d⁴ of degree eight.
 #pragma once
 

@@ -50,9 +50,12 @@ class BasisRows {
   }
 
   /// u of one point.
-  void displacement(int point, std::span<const T> q, T (&u)[3]) const {
-    SUPPLE_ASSERT(static_cast<int>(q.size()) == r_ && point < points_);
-    for (int i = 0; i < 3; ++i) u[i] = dot(row(point, i), q.data());
+  Eigen::Matrix<T, 3, 1> displacement(int point, const T* q) const {
+    return {dot(row(point, 0), q), dot(row(point, 1), q), dot(row(point, 2), q)};
+  }
+  /// r entries: the part of every basis vector in one coordinate of a point.
+  const T* row(int point, int axis) const {
+    return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_;
   }
 
   /// reduced += U_pᵀ force for one point.
@@ -67,9 +70,6 @@ class BasisRows {
 
  private:
   T* row(int point, int axis) { return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_; }
-  const T* row(int point, int axis) const {
-    return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_;
-  }
 
   /// Whole vectors first; the last few entries of q one by one, since q is not padded.
   T dot(const T* a, const T* q) const {
