@@ -4,14 +4,36 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace supple {
 namespace {
 
-constexpr int header = 8;  // entries of a node before its coordinates
-/// Rounding of sums of r products must not let a point out.
-constexpr double slack = 1 + 1e-12;
+/// Entries of a node before those of its coordinates.
+enum Rest : int {
+  rest_center = 0,       // three
+  rest_radius = 3,       // max |X_p − c0|
+  rest_half_widths = 4,  // three
+  norm_factor = 7,       // κ of the sphere
+  axis_factors = 8,      // three: κ of the box
+  rest_size = 16
+};
+
+/// No less than the value.
+float rounded_up(double value) {
+  const auto nearest = static_cast<float>(value);
+  return static_cast<double>(nearest) < value ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
+                                              : nearest;
+}
+
+Pack<float, 8> load(const float* source) {
+  Pack<float, 8> v;
+  std::memcpy(&v.v, source, sizeof v.v);
+  return v;
+}
+
+float sum(const Pack<float, 8>& v) { return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7])); }
 
 std::vector<Index> all_points(std::size_t count) {
   std::vector<Index> points(count);
@@ -41,10 +63,11 @@ BoundedDeformationTree::BoundedDeformationTree(const DisplaySurface& surface)
       rows_(surface.basis, all_points(surface.rest_positions.size())),
       scales_(largest_motions(surface.basis)),
       padded_((rows_.size() + width - 1) / width * width),
-      stride_(header + 4 * padded_) {
+      stride_(rest_size + 7 * padded_) {
   if (triangles_.empty()) return;
   build_nodes(surface);
-  bounds_.assign(nodes_.size() * static_cast<std::size_t>(stride_), 0.0);
+  for (const Vec3& x : rest_positions_) extent_ = std::max(extent_, x.cwiseAbs().maxCoeff());
+  bounds_.assign(nodes_.size() * static_cast<std::size_t>(stride_), 0.0F);
   for (std::size_t k = 0; k < nodes_.size(); ++k) bound_node(static_cast<Index>(k), surface.basis);
 }
 
@@ -92,82 +115,117 @@ void BoundedDeformationTree::collect_vertices(const Node& node, std::vector<Inde
 void BoundedDeformationTree::bound_node(Index node, const MatX& basis) {
   std::vector<Index> vertices;
   collect_vertices(nodes_[static_cast<std::size_t>(node)], vertices);
-  double* out = block(node);
-  Vec3 low = rest_positions_[static_cast<std::size_t>(vertices[0])], high = low;
-  for (const Index v : vertices) {
-    low = low.cwiseMin(rest_positions_[static_cast<std::size_t>(v)]);
-    high = high.cwiseMax(rest_positions_[static_cast<std::size_t>(v)]);
-  }
-  const Vec3 center = 0.5 * (low + high);
-  double radius = 0;
-  for (const Index v : vertices)
-    radius = std::max(radius, (rest_positions_[static_cast<std::size_t>(v)] - center).norm());
+  bound_rest(vertices, block(node));
+  bound_motion(vertices, basis, block(node));
+}
 
+void BoundedDeformationTree::bound_rest(std::span<const Index> vertices, float* out) const {
+  const auto at = [&](Index v) -> const Vec3& { return rest_positions_[static_cast<std::size_t>(v)]; };
+  Vec3 low = at(vertices[0]), high = low;
+  for (const Index v : vertices) low = low.cwiseMin(at(v)), high = high.cwiseMax(at(v));
+  Eigen::Map<Eigen::Vector3f> center(out + rest_center);
+  center = (0.5 * (low + high)).cast<float>();
+  double radius = 0;
+  Vec3 half = Vec3::Zero();
+  for (const Index v : vertices) {
+    const Vec3 difference = at(v) - center.cast<double>();
+    radius = std::max(radius, difference.norm());
+    half = half.cwiseMax(difference.cwiseAbs());
+  }
+  out[rest_radius] = rounded_up(radius);
+  for (int i = 0; i < 3; ++i) out[rest_half_widths + i] = rounded_up(half[i]);
+}
+
+void BoundedDeformationTree::bound_motion(std::span<const Index> vertices, const MatX& basis, float* out) const {
   std::vector<Mat3> grams(vertices.size(), Mat3::Zero());  // of D_p S⁻¹
   for (Eigen::Index a = 0; a < basis.cols(); ++a) {
-    Vec3 least = basis.col(a).segment<3>(3 * vertices[0]), most = least;
-    for (const Index v : vertices) {
-      least = least.cwiseMin(basis.col(a).segment<3>(3 * v));
-      most = most.cwiseMax(basis.col(a).segment<3>(3 * v));
-    }
-    const Vec3 middle = 0.5 * (least + most);
+    const auto at = [&](Index v) { return basis.col(a).segment<3>(3 * v); };
+    Vec3 low = at(vertices[0]), high = low;
+    for (const Index v : vertices) low = low.cwiseMin(at(v)), high = high.cwiseMax(at(v));
+    const Eigen::Vector3f middle = (0.5 * (low + high)).cast<float>();
     const double scale = scales_[static_cast<std::size_t>(a)];
     double deviation = 0;
+    Vec3 axes = Vec3::Zero();
     for (std::size_t k = 0; k < vertices.size(); ++k) {
-      const Vec3 difference = basis.col(a).segment<3>(3 * vertices[k]) - middle;
+      const Vec3 difference = at(vertices[k]) - middle.cast<double>();
       deviation = std::max(deviation, difference.norm());
+      axes = axes.cwiseMax(difference.cwiseAbs());
       if (scale > 0) grams[k] += difference * difference.transpose() / (scale * scale);
     }
-    double* lanes = out + header + 4 * (a / width * width) + a % width;
-    for (int i = 0; i < 3; ++i) lanes[i * width] = middle[i];
-    lanes[3 * width] = deviation;
+    const auto block = static_cast<int>(a) / width * width, lane = static_cast<int>(a) % width;
+    float* sphere = out + rest_size + 4 * block + lane;
+    float* box = out + rest_size + 4 * padded_ + 3 * block + lane;
+    for (int i = 0; i < 3; ++i) sphere[i * width] = middle[i], box[i * width] = rounded_up(axes[i]);
+    sphere[3 * width] = rounded_up(deviation);
   }
   double largest = 0;
-  for (const Mat3& gram : grams) largest = std::max(largest, norm_bound(gram));
-  Eigen::Map<Vec3>(out + 0) = center;
-  out[3] = radius;
-  out[4] = std::sqrt(largest);
+  Vec3 axes = Vec3::Zero();
+  for (const Mat3& gram : grams) {
+    largest = std::max(largest, norm_bound(gram));
+    axes = axes.cwiseMax(gram.diagonal());
+  }
+  out[norm_factor] = rounded_up(std::sqrt(largest));
+  for (int i = 0; i < 3; ++i) out[axis_factors + i] = rounded_up(std::sqrt(axes[i]));
 }
 
 ReducedShape BoundedDeformationTree::make_shape() const {
   const auto r = static_cast<std::size_t>(size());
   const auto padded = static_cast<std::size_t>(padded_);
   return {.q = std::vector<double>(r, 0.0),
-          .padded = std::vector<double>(padded, 0.0),
-          .magnitudes = std::vector<double>(padded, 0.0)};
+          .padded = std::vector<float>(padded, 0.0F),
+          .magnitudes = std::vector<float>(padded, 0.0F)};
 }
 
 void BoundedDeformationTree::assign(std::span<const double> q, ReducedShape& shape) const {
   SUPPLE_ASSERT(static_cast<int>(q.size()) == size() && shape.q.size() == q.size());
-  double sum = 0;
+  double squared = 0, reach = extent_;
   for (std::size_t a = 0; a < q.size(); ++a) {
-    shape.q[a] = shape.padded[a] = q[a];
-    shape.magnitudes[a] = std::abs(q[a]);
-    sum += scales_[a] * q[a] * scales_[a] * q[a];
+    shape.q[a] = q[a];
+    shape.padded[a] = static_cast<float>(q[a]);
+    shape.magnitudes[a] = rounded_up(std::abs(q[a]));
+    squared += scales_[a] * q[a] * scales_[a] * q[a];
+    reach += scales_[a] * std::abs(q[a]);
   }
-  shape.scaled_norm = std::sqrt(sum);
+  shape.scaled_norm = rounded_up(std::sqrt(squared) * (1 + 1e-12));
+  // No entry of Ū exceeds s_a, no deviation 2 s_a: every sum of a bound stays below 2 · reach, and each of its fewer
+  // than r + 8 roundings loses at most 2⁻²⁴ of it. Twelve such sums make the bounds of a node.
+  shape.slack = 24 * (size() + 8) * std::ldexp(reach, -24);
 }
 
-Sphere BoundedDeformationTree::bound(Index node, const ReducedShape& shape) const {
-  const double* in = block(node);
-  const auto load = [](const double* source) {
-    Vector v;
-    std::memcpy(&v.v, source, sizeof v.v);
-    return v;
-  };
-  const auto sum = [](const Vector& v) { return (v[0] + v[1]) + (v[2] + v[3]); };
-  Vector x(0.0), y(0.0), z(0.0), growth(0.0);
-  const double* lanes = in + header;
-  for (int a = 0; a < padded_; a += width, lanes += 4 * width) {
+Sphere BoundedDeformationTree::sphere(Index node, const ReducedShape& shape) const {
+  const float* in = block(node);
+  const float* rows = in + rest_size;
+  Vector x(0.0F), y(0.0F), z(0.0F), growth(0.0F);
+  for (int a = 0; a < padded_; a += width, rows += 4 * width) {
     const Vector q = load(shape.padded.data() + a);
-    x += load(lanes) * q;
-    y += load(lanes + width) * q;
-    z += load(lanes + 2 * width) * q;
-    growth += load(lanes + 3 * width) * load(shape.magnitudes.data() + a);
+    x += load(rows) * q;
+    y += load(rows + width) * q;
+    z += load(rows + 2 * width) * q;
+    growth += load(rows + 3 * width) * load(shape.magnitudes.data() + a);
   }
-  const double widening = std::min(sum(growth), in[4] * shape.scaled_norm);
-  const Vec3 center = Eigen::Map<const Vec3>(in) + Vec3(sum(x), sum(y), sum(z));
-  return {center, slack * (in[3] + widening) + (slack - 1) * center.cwiseAbs().maxCoeff()};
+  const float widening = std::min(sum(growth), in[norm_factor] * shape.scaled_norm);
+  const Eigen::Map<const Eigen::Vector3f> center(in + rest_center);
+  return {(center + Eigen::Vector3f(sum(x), sum(y), sum(z))).cast<double>(),
+          static_cast<double>(in[rest_radius] + widening) + shape.slack};
+}
+
+Vec3 BoundedDeformationTree::half_widths(Index node, const ReducedShape& shape) const {
+  const float* in = block(node);
+  const float* rows = in + rest_size + 4 * padded_;
+  Vector x(0.0F), y(0.0F), z(0.0F);
+  for (int a = 0; a < padded_; a += width, rows += 3 * width) {
+    const Vector magnitudes = load(shape.magnitudes.data() + a);
+    x += load(rows) * magnitudes;
+    y += load(rows + width) * magnitudes;
+    z += load(rows + 2 * width) * magnitudes;
+  }
+  Vec3 half;
+  const float growth[3] = {sum(x), sum(y), sum(z)};
+  for (int i = 0; i < 3; ++i)
+    half[i] =
+        static_cast<double>(in[rest_half_widths + i] + std::min(growth[i], in[axis_factors + i] * shape.scaled_norm)) +
+        shape.slack;
+  return half;
 }
 
 Vec3 BoundedDeformationTree::position(Index vertex, const ReducedShape& shape) const {

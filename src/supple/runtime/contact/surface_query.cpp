@@ -52,8 +52,12 @@ void SurfaceQuery::push(const Candidate& candidate, double distance) {
 }
 
 void SurfaceQuery::push_node(Index node, const Vec3& point, double distance) {
-  const Sphere sphere = tree_->bound(node, shape_);
-  push({std::max(0.0, (sphere.center - point).norm() - sphere.radius), node}, distance);
+  const Sphere sphere = tree_->sphere(node, shape_);
+  const Vec3 way = (point - sphere.center).cwiseAbs();
+  const double to_sphere = way.norm() - sphere.radius;
+  if (to_sphere >= distance) return;
+  const double to_box = (way - tree_->half_widths(node, shape_)).cwiseMax(0.0).norm();
+  push({std::max(to_sphere, to_box), node}, distance);
 }
 
 void SurfaceQuery::push_triangle(Index triangle, const Vec3& point, double distance) {

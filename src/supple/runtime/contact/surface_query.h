@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SurfaceQuery: which triangles of a deformed surface are near a point, nearest first.
 //
-// Best-first descent of a BoundedDeformationTree: a heap holds nodes under the least distance that their sphere allows,
+// Best-first descent of a BoundedDeformationTree: a heap holds nodes under the least distance that their bounds allow,
 // and triangles under their own distance. The smallest comes out; a node makes room for its children, a triangle is the
 // next answer. So the first k answers are the k nearest triangles, and a search that must stop (because a step has an
 // end) has found what matters most. Vertices are moved to U q when they are first asked for, and then remembered.
