@@ -101,12 +101,14 @@ Status write_files(const Options& options, const BallPath& path, const HapticsRu
 Status haptics(Options options, Session& session) {
   const Result<SubspaceModel> model = load_object(options, session);
   if (!model.ok()) return model.error();
-  const double radius = options.radius > 0 ? options.radius : suitable_ball_radius(model->surface);
-  const Result<BallPath> path = options.path.empty() ? Result<BallPath>(make_ball_path(model->surface, radius))
-                                                     : load_ball_path(options.path, radius);
+  session.progress.stage("building the tree");
+  const auto tree = std::make_shared<const BoundedDeformationTree>(model->surface);
+  const double radius = options.radius > 0 ? options.radius : suitable_ball_radius(*tree);
+  const Result<BallPath> path =
+      options.path.empty() ? Result<BallPath>(make_ball_path(*tree, radius)) : load_ball_path(options.path, radius);
   if (!path.ok()) return about(options.path, path.error());
   options.settings.dynamics.time_step = 1 / options.rate;
-  const Result<HapticsRun> run = run_haptics(*model, *path, options.settings, session.progress);
+  const Result<HapticsRun> run = run_haptics(*model, tree, *path, options.settings, session.progress);
   if (!run.ok()) return about(options.object, run.error());
   describe_run(options, *model, *run, session);
   return write_files(options, *path, *run, session);

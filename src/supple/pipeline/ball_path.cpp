@@ -6,7 +6,6 @@
 #include "supple/base/assert.h"
 #include "supple/io/file.h"
 #include "supple/io/text_scanner.h"
-#include "supple/mesh/bounds.h"
 
 namespace supple {
 
@@ -94,98 +93,5 @@ std::string encode_ball_path(const BallPath& path) {
         fmt::format("{},{},{},{},{}\n", s.time, s.ball.center.x(), s.ball.center.y(), s.ball.center.z(), s.ball.radius);
   return text;
 }
-
-// ---- made up --------------------------------------------------------------------------------------------------------
-
-double suitable_ball_radius(const DisplaySurface& surface) {
-  return 0.02 * bounds_of(surface.rest_positions).diagonal();
-}
-
-namespace {
-
-class PathMaker {
- public:
-  PathMaker(const DisplaySurface& surface, double radius)
-      : surface_(surface), radius_(radius), bounds_(bounds_of(surface.rest_positions)) {
-    const Vec3 size = bounds_.size();
-    along_ = size.x() >= size.z() ? 0 : 2;
-    depth_ = 0.03 * size[along_];
-  }
-
-  BallPath make() {
-    for (const double place : {0.5, 0.35, 0.62, 0.42}) {
-      press_and_slide(place);
-      strike(place);
-    }
-    add(0, samples_.back().ball.center);  // rests to the end
-    return BallPath(std::move(samples_));
-  }
-
- private:
-  static constexpr double round = 15;  // seconds in one place
-
-  double coordinate(double share) const {
-    return bounds_.min[along_] + share * (bounds_.max[along_] - bounds_.min[along_]);
-  }
-  /// The vertex that lies farthest in a direction, of those within a radius of the place.
-  Vec3 outermost(double share, int axis, double near_across) const {
-    const int across = 2 - along_;
-    Vec3 best = bounds_.center();
-    double farthest = -std::numeric_limits<double>::infinity();
-    for (const Vec3& v : surface_.rest_positions) {
-      if (std::abs(v[along_] - coordinate(share)) > radius_) continue;
-      if (axis == 1 && std::abs(v[across] - near_across) > radius_) continue;
-      if (v[axis] > farthest) farthest = v[axis], best = v;
-    }
-    return best;
-  }
-  void add(double time, const Vec3& center) {
-    samples_.push_back({.time = start_ + time, .ball = {.center = center, .radius = radius_}});
-  }
-
-  void press_and_slide(double place) {
-    const int across = 2 - along_;
-    const Vec3 touch = outermost(place, 1, outermost(place, 1, bounds_.center()[across])[across]);
-    const Vec3 up = Vec3::UnitY(), over = touch + radius_ * up;
-    add(0, over + radius_ * up);
-    add(1, over + 0.2 * radius_ * up);
-    add(3, over - depth_ * up);
-    add(4, over - depth_ * up);
-    for (int k = 1; k <= 8; ++k) {
-      Vec3 next = outermost(place + 0.02 * k, 1, touch[across]) + (radius_ - depth_) * up;
-      next[along_] = over[along_] + coordinate(0.02 * k) - coordinate(0);
-      next[across] = over[across];
-      add(4 + 0.5 * k, next);
-    }
-    add(9, samples_.back().ball.center + (depth_ + 2 * radius_) * up);
-  }
-
-  /// Twice from the side, at 1 m/s.
-  void strike(double place) {
-    const int across = 2 - along_;
-    const Vec3 out = Vec3::Unit(across), touch = outermost(place, across, 0) + radius_ * out;
-    add(10.5, Vec3(touch.x(), samples_.back().ball.center.y(), touch.z()) + 0.5 * out);
-    add(11.5, touch + 0.5 * out);
-    for (const double time : {12.0, 13.0}) {
-      add(time, touch + (0.5 - depth_) * out);
-      add(time + 0.5, touch - depth_ * out);
-      add(time + 0.6, touch - depth_ * out);
-    }
-    add(14.2, touch + 0.5 * out);
-    start_ += round;
-  }
-
-  const DisplaySurface& surface_;
-  double radius_;
-  Bounds bounds_;
-  int along_ = 0;
-  double depth_ = 0;
-  double start_ = 0;
-  std::vector<BallPathSample> samples_;
-};
-
-}  // namespace
-
-BallPath make_ball_path(const DisplaySurface& surface, double radius) { return PathMaker(surface, radius).make(); }
 
 }  // namespace supple

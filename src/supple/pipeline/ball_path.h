@@ -4,7 +4,6 @@
 // continuous, and motion at constant acceleration is reproduced exactly.
 #pragma once
 
-#include "supple/asset/subspace_model.h"
 #include "supple/base/result.h"
 #include "supple/runtime/contact/ball_contact.h"
 
@@ -45,10 +44,10 @@ Result<BallPath> load_ball_path(const std::filesystem::path& path, double radius
 std::string encode_ball_path(const BallPath& path);
 
 /// A ball that suits the object: two hundredths of the diagonal of its surface.
-double suitable_ball_radius(const DisplaySurface& surface);
+double suitable_ball_radius(const BoundedDeformationTree& tree);
 
-/// Presses the object from above, slides along it under pressure, strikes it from the side at 1 m/s twice and leaves;
-/// in four places along its longest horizontal side, 15 s each. y is up.
-BallPath make_ball_path(const DisplaySurface& surface, double radius);
+/// Presses the object from above, slides along it under pressure, strikes it from the side at 1 m/s twice and goes
+/// round to the next place: four places along its longest horizontal side, 15 s each. y is up.
+BallPath make_ball_path(const BoundedDeformationTree& tree, double radius);
 
 }  // namespace supple

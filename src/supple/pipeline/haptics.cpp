@@ -61,9 +61,9 @@ void warm_up(TouchableObject& object, const BallPath& path) {
 
 }  // namespace
 
-Result<HapticsRun> run_haptics(const SubspaceModel& model, const BallPath& path, const HapticsSettings& settings,
-                               Progress& progress) {
-  Result<TouchableObject> object = TouchableObject::create(model, settings.dynamics, settings.contact);
+Result<HapticsRun> run_haptics(const SubspaceModel& model, std::shared_ptr<const BoundedDeformationTree> tree,
+                               const BallPath& path, const HapticsSettings& settings, Progress& progress) {
+  Result<TouchableObject> object = TouchableObject::create(model, settings.dynamics, settings.contact, std::move(tree));
   if (!object.ok()) return object.error();
   const double dt = settings.dynamics.time_step;
   HapticsRun run;

@@ -33,8 +33,10 @@ struct HapticsRun {
   bool prioritised = false;  ///< … and the thread put before others
 };
 
-/// Fails on settings out of range, on an object without a surface, and when asked to stop.
-Result<HapticsRun> run_haptics(const SubspaceModel& model, const BallPath& path, const HapticsSettings& settings,
+/// The tree is that of the model's surface. Fails on settings out of range, on an object without a surface, and when
+/// asked to stop.
+Result<HapticsRun> run_haptics(const SubspaceModel& model, std::shared_ptr<const BoundedDeformationTree> tree,
+                               const BallPath& path, const HapticsSettings& settings,
                                Progress& progress = Progress::silent());
 
 struct LatencySummary {

@@ -6,10 +6,11 @@
 namespace supple {
 
 Result<TouchableObject> TouchableObject::create(const SubspaceModel& model, const SubspaceSettings& dynamics,
-                                                BallContactSettings contact) {
+                                                BallContactSettings contact,
+                                                std::shared_ptr<const BoundedDeformationTree> tree) {
   Result<SubspaceDynamics<double>> motion = SubspaceDynamics<double>::create(model, dynamics);
   if (!motion.ok()) return motion.error();
-  auto tree = std::make_shared<const BoundedDeformationTree>(model.surface);
+  if (!tree) tree = std::make_shared<const BoundedDeformationTree>(model.surface);
   contact.time_step = dynamics.time_step;
   Result<BallContact> touch = BallContact::create(*tree, contact);
   if (!touch.ok()) return touch.error();

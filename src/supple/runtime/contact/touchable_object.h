@@ -14,10 +14,11 @@ namespace supple {
 
 class TouchableObject {
  public:
-  /// Builds the tree. The time step of the contact is that of the dynamics. Fails on settings out of range and on
-  /// objects without a surface.
+  /// Builds the tree, unless one of the model's surface is given; instances share it. The time step of the contact is
+  /// that of the dynamics. Fails on settings out of range and on objects without a surface.
   static Result<TouchableObject> create(const SubspaceModel& model, const SubspaceSettings& dynamics,
-                                        BallContactSettings contact = {});
+                                        BallContactSettings contact = {},
+                                        std::shared_ptr<const BoundedDeformationTree> tree = nullptr);
 
   /// One step; the force of the report is for the user's hand. `other_force`: what else pulls at the object (r entries,
   /// such as its weight), or nothing. Allocates nothing, never throws.
