@@ -66,5 +66,7 @@ Report run_subspace(const Options& options);
 void add_subspace_scenes(Report& report, const Options& options);
 /// The rows of free bodies, a part of run_subspace.
 void add_subspace_floating(Report& report, const Options& options);
+/// A ball against the bridge at 1 kHz, a part of run_subspace.
+void add_subspace_haptics(Report& report, const Options& options);
 
 }  // namespace supple::bench

@@ -207,6 +207,7 @@ Report run_subspace(const Options& options) {
   }
   add_subspace_scenes(report, options);
   add_subspace_floating(report, options);
+  add_subspace_haptics(report, options);
   return report;
 }
 
