@@ -199,7 +199,7 @@ StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& externa
     for (int halving = 0;; ++halving) {
       evaluate_residual(scheme, state, delta, external_force, settings_.projection);
       const double next = s.residual.norm();
-      if (halving == 10 || (std::isfinite(next) && next < 2 * current)) break;
+      if (halving == 10 || (std::isfinite(next) && next < settings_.newton_growth * current)) break;
       s.increment *= 0.5;
       delta -= s.increment;
     }
