@@ -63,7 +63,7 @@ TEST(Swing, TheHandGrabsTheFreeEnd) {
   for (const Index v : grabbed) EXPECT_GT(spoon.bricks.vertices[static_cast<std::size_t>(v)].x(), 2.3);
 }
 
-/// As far as in the benchmark; shorter, and on an eighth of the bricks.
+/// As far as in the benchmark; shorter, and on a quarter of the bricks.
 class SpoonSwing : public testing::Test {
  protected:
   static void SetUpTestSuite() { full_ = swing_full(spoon(), body(), settings()).value(); }
@@ -84,13 +84,10 @@ class SpoonSwing : public testing::Test {
 };
 Swing SpoonSwing::full_;
 
-TEST_F(SpoonSwing, GoesFar) {
+TEST_F(SpoonSwing, GoesFarAndIsRepeatedInTheBasisOfItsOwnMotion) {
   const SwingMeasure measure = measure_swing(full_);
   ASSERT_GE(measure.extremes.size(), 2u);
   EXPECT_GT(measure.extremes[0], 1.0);  // of 2.5 m
-}
-
-TEST_F(SpoonSwing, IsRepeatedInTheBasisOfItsOwnMotion) {
   const MassPca pca = mass_pca(body().consistent_mass(), full_.shapes).value();
   const SwingComparison errors = errors_of(pca.basis.leftCols(12));
   EXPECT_LT(std::abs(errors.amplitude_error), 0.005);
@@ -101,7 +98,7 @@ TEST_F(SpoonSwing, IsRepeatedInTheBasisOfItsOwnMotion) {
 TEST_F(SpoonSwing, IsRepeatedByModesAndDerivativesAsWellAsInThePaper) {
   const ModalBasis modal = build_modal_basis(body(), spoon().fixed_vertices, {.linear_modes = 6, .size = 12}).value();
   const SwingComparison errors = errors_of(modal.basis);
-  EXPECT_LT(std::abs(errors.amplitude_error), 0.03);
+  EXPECT_LT(std::abs(errors.amplitude_error), 0.02);
   EXPECT_LT(std::abs(errors.frequency_error), 0.046);
 }
 

@@ -45,6 +45,7 @@ Status check(const DynamicsSettings& s) {
   }
   if (!(s.mass_damping >= 0) || !(s.stiffness_damping >= 0)) return input_error("damping must not be negative");
   if (s.max_newton_iterations < 1) return input_error("at least one Newton iteration is needed");
+  if (!(s.newton_growth >= 1)) return input_error("the growth that Newton's method allows must be at least 1");
   return {};
 }
 
