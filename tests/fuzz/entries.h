@@ -16,6 +16,7 @@ void obj(std::string_view bytes);
 void off(std::string_view bytes);
 void stl(std::string_view bytes);
 void ply(std::string_view bytes);
+void gltf(std::string_view bytes);
 void vertex_list(std::string_view bytes);
 
 using Entry = void (*)(std::string_view);
@@ -23,8 +24,8 @@ struct Target {
   const char* name;
   Entry entry;
 };
-inline constexpr Target targets[] = {{"veg", veg},       {"gmsh", gmsh}, {"medit", medit},
-                                     {"tetgen", tetgen}, {"obj", obj},   {"off", off},
-                                     {"stl", stl},       {"ply", ply},   {"vertex_list", vertex_list}};
+inline constexpr Target targets[] = {
+    {"veg", veg}, {"gmsh", gmsh}, {"medit", medit}, {"tetgen", tetgen},           {"obj", obj},
+    {"off", off}, {"stl", stl},   {"ply", ply},     {"vertex_list", vertex_list}, {"gltf", gltf}};
 
 }  // namespace supple::fuzz

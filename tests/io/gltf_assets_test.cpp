@@ -57,7 +57,9 @@ void check_clips(const Row& row, const RawCharacter& character) {
   const std::regex first("anim\\(s\\) \\[(.*?) ([0-9.]+)s[;\\]]");
   std::smatch match;
   if (character.clips.empty() || !std::regex_search(row.what, match, first)) return;
-  if (match[1] != "unnamed") EXPECT_EQ(character.clips[0].name, match[1]);
+  // The manifest leaves out the armature that Blender puts in front: "Armature|Swim".
+  const std::string name = match[1];
+  EXPECT_TRUE(name == "unnamed" || character.clips[0].name.ends_with(name)) << character.clips[0].name;
   EXPECT_NEAR(character.clips[0].duration, std::stod(match[2]), 5.1e-4);
 }
 
@@ -76,8 +78,8 @@ void check_row(const Row& row) {
   EXPECT_EQ(file_vertices(*character), number_in(row.what, "(\\d+) verts"));
   EXPECT_EQ(character->skins.size(), number_in(row.what, "(\\d+) skin"));
   EXPECT_EQ(targets, number_in(row.what, "(\\d+) morph"));
-  if (const double influences = number_in(row.what, "max ([1-9]\\d*) influences"); influences > 0)
-    EXPECT_EQ(most_influences(*character), influences);
+  const double influences = number_in(row.what, "max ([1-9]\\d*) influences");
+  EXPECT_TRUE(influences <= 0 || most_influences(*character) == influences) << most_influences(*character);
   if (!character->skins.empty()) {
     std::set<double> counts;
     for (const Skin& skin : character->skins) counts.insert(static_cast<double>(skin.joints.size()));

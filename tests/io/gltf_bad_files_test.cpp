@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <limits>
 
 namespace supple {
@@ -16,10 +16,10 @@ using test::GltfBuilder;
 using test::Json;
 
 Result<RawCharacter> read(const std::string& bytes) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const Result<GltfDocument> document = parse_gltf(bytes, "bad.glb", nullptr);
   Result<RawCharacter> character = document.ok() ? read_character(*document) : document.error();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));  // alone on a machine, one
+  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);  // of this process, whatever else the machine does
   return character;
 }
 
