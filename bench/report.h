@@ -64,5 +64,9 @@ Report run_fem(const Options& options);
 Report run_subspace(const Options& options);
 /// The rows of the 2005 paper's own models, a part of run_subspace.
 void add_subspace_scenes(Report& report, const Options& options);
+/// The rows of free bodies, a part of run_subspace.
+void add_subspace_floating(Report& report, const Options& options);
+/// A ball against the bridge at 1 kHz, a part of run_subspace.
+void add_subspace_haptics(Report& report, const Options& options);
 
 }  // namespace supple::bench

@@ -206,6 +206,8 @@ Report run_subspace(const Options& options) {
     bench_coefficients(report, mesh, linear_modes(mesh, 60), 2);
   }
   add_subspace_scenes(report, options);
+  add_subspace_floating(report, options);
+  add_subspace_haptics(report, options);
   return report;
 }
 

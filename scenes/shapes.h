@@ -37,6 +37,12 @@ void add_truss(Surface& to, int columns, int rows, double bar_width, double thic
 Surface implicit_surface(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high,
                          double cell_size);
 
+/// From a capsule between two points, whose radius goes from `ra` to `rb`.
+double tapered_distance(const Vec3& p, const Vec3& a, const Vec3& b, double ra, double rb);
+
+/// The smaller of two distances, rounded off where they are within `reach` of each other.
+double melted(double a, double b, double reach);
+
 /// Drops vertices that no triangle uses.
 void drop_unused_vertices(Surface& surface);
 

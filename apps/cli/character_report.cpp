@@ -2,7 +2,7 @@
 #include "character_report.h"
 
 #include "command.h"
-#include "report_lines.h"
+#include "report_rows.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/rest_surface.h"
 
@@ -24,7 +24,7 @@ std::size_t file_vertices(const CharacterMesh& mesh) {
   return count;
 }
 
-void add_contents(ReportLines& out, const GltfSummary& summary) {
+void add_contents(ReportRows& out, const GltfSummary& summary) {
   if (!summary.generator.empty()) out.row("made by", "{}", summary.generator);
   out.row("contents", "{}, {}, {}, {}, {}", counted(summary.nodes, "node", "nodes"),
           counted(summary.meshes, "mesh", "meshes"), counted(summary.materials, "material", "materials"),
@@ -38,7 +38,7 @@ void add_contents(ReportLines& out, const GltfSummary& summary) {
   out.json["extensions"] = summary.extensions;
 }
 
-void add_meshes(ReportLines& out, const RawCharacter& character) {
+void add_meshes(ReportRows& out, const RawCharacter& character) {
   std::vector<std::string> lines;
   Json meshes = Json::array();
   for (const CharacterMesh& mesh : character.meshes) {
@@ -63,7 +63,7 @@ void add_meshes(ReportLines& out, const RawCharacter& character) {
   out.json["meshes"] = std::move(meshes);
 }
 
-void add_skins(ReportLines& out, const RawCharacter& character) {
+void add_skins(ReportRows& out, const RawCharacter& character) {
   std::vector<std::string> lines;
   Json skins = Json::array();
   for (const Skin& skin : character.skins) {
@@ -77,7 +77,7 @@ void add_skins(ReportLines& out, const RawCharacter& character) {
   out.json["skins"] = std::move(skins);
 }
 
-void add_clips(ReportLines& out, const RawCharacter& character) {
+void add_clips(ReportRows& out, const RawCharacter& character) {
   std::vector<std::string> lines;
   Json clips = Json::array();
   for (const Clip& clip : character.clips) {
@@ -98,7 +98,7 @@ Result<MeshReport> describe_character_file(const std::string& file) {
   if (!character.ok()) return character.error();
   Result<Surface> surface = rest_surface(*character);
   if (!surface.ok()) return surface.error();
-  ReportLines out;
+  ReportRows out;
   add_contents(out, summarize(*document));
   add_meshes(out, *character);
   add_skins(out, *character);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_report.h"
+#include "report_rows.h"
 
-#include "report_lines.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 
@@ -14,7 +14,7 @@ namespace supple {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Report = ReportLines;
+using Report = ReportRows;
 
 std::string plural(std::int64_t count, std::string_view singular, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? singular : many);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/entries.h"
 
+#include "supple/asset/subspace_archive.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/rest_surface.h"
 #include "supple/io/gmsh.h"
@@ -12,10 +13,12 @@
 #include "supple/io/tetgen.h"
 #include "supple/io/veg.h"
 #include "supple/io/vertex_list.h"
+#include "supple/offline/sketch/sketch_recording.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace supple::fuzz {
 namespace {
@@ -240,6 +243,38 @@ void vertex_list(std::string_view bytes) {
   if (!list.ok()) return;
   const Result<std::vector<Index>> again = parse_vertex_list(encode_vertex_list(*list), "again", 1000);
   require(again.ok() && *again == *list, "vertex lists survive");
+}
+
+void sketch(std::string_view bytes) {
+  const Result<SketchRecording> recording = parse_sketch(bytes, "input");
+  if (!recording.ok()) {
+    require(!recording.error().message.empty(), "refusals say something");
+    return;
+  }
+  for (const NodalLoad& load : recording->loads)
+    for (const NodalForce& force : load)
+      require(force.vertex >= 0 && force.vertex < recording->vertex_count && force.force.allFinite(), "forces exist");
+  const Result<SketchRecording> again = parse_sketch(encode_sketch(*recording), "again");
+  require(again.ok() && again->loads == recording->loads, "what we write we can read");
+}
+
+void subspace_archive(std::string_view bytes) {
+  std::string stamped(bytes);
+  stamp_checksum(stamped);
+  for (const std::string_view candidate : {bytes, std::string_view(stamped)}) {
+    std::vector<double> aligned(candidate.size() / sizeof(double) + 1);
+    std::memcpy(aligned.data(), candidate.data(), candidate.size());
+    const Result<Archive> archive = Archive::parse(std::as_bytes(std::span(aligned)).first(candidate.size()), "input");
+    if (!archive.ok()) continue;
+    const Result<SubspaceModel> model = decode_subspace_model(*archive);
+    if (!model.ok()) continue;
+    require(model->basis.allFinite() && model->basis.rows() == 3 * model->vertex_count(), "the basis fits");
+    require(in_range(model->elements, model->rest_positions.size()), "nodes exist");
+    require(in_range(model->element_group, model->groups.size()), "groups exist");
+    for (const Triangle& t : model->surface.triangles)
+      require(in_range(t, model->surface.rest_positions.size()), "corners exist");
+    require(model->surface.basis.rows() == 3 * model->surface.vertex_count(), "the surface's basis fits");
+  }
 }
 
 }  // namespace supple::fuzz

@@ -18,14 +18,25 @@ void stl(std::string_view bytes);
 void ply(std::string_view bytes);
 void gltf(std::string_view bytes);
 void vertex_list(std::string_view bytes);
+void sketch(std::string_view bytes);
+void subspace_archive(std::string_view bytes);  ///< once as it is, once with a checksum that fits
 
 using Entry = void (*)(std::string_view);
 struct Target {
   const char* name;
   Entry entry;
 };
-inline constexpr Target targets[] = {
-    {"veg", veg}, {"gmsh", gmsh}, {"medit", medit}, {"tetgen", tetgen},           {"obj", obj},
-    {"off", off}, {"stl", stl},   {"ply", ply},     {"vertex_list", vertex_list}, {"gltf", gltf}};
+inline constexpr Target targets[] = {{"veg", veg},
+                                     {"gmsh", gmsh},
+                                     {"medit", medit},
+                                     {"tetgen", tetgen},
+                                     {"obj", obj},
+                                     {"off", off},
+                                     {"stl", stl},
+                                     {"ply", ply},
+                                     {"vertex_list", vertex_list},
+                                     {"sketch", sketch},
+                                     {"subspace_archive", subspace_archive},
+                                     {"gltf", gltf}};
 
 }  // namespace supple::fuzz

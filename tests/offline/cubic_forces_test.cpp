@@ -82,9 +82,47 @@ TEST(CubicForces, MaterialsChangeWithoutRecomputation) {
   expect_exact(mesh, model);
   const ElasticBody body = ElasticBody::create(mesh, MaterialModel::stvk).value();
   MatX mass = MatX::Zero(6, 6);
-  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.mass;
+  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.moments.reduced_mass();
   const MatX expected = U.transpose() * (body.consistent_mass().to_sparse() * U);
   EXPECT_LT((mass - expected).norm(), 1e-12 * expected.norm());
+}
+
+TEST(CubicForces, MomentsOfABoxAreItsIntegrals) {
+  // Fields linear in X are exact on any mesh: the box [0,a]×[0,b]×[0,c] has ∫x² = a³bc/3, ∫xy = a²b²c/4.
+  const Vec3 size(0.4, 0.3, 0.5);
+  const TetMesh mesh = make_tet_box(size, {3, 2, 4});
+  MatX U(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 1);
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
+    U.col(0).segment<3>(3 * static_cast<Eigen::Index>(v)) = Vec3(mesh.vertices[v].y(), 0, 1);
+  }
+  const SubspaceModel model = build_subspace_model(mesh, U).value();
+  const MassMoments& moments = model.groups[0].moments;
+  const double volume = size.prod();
+  EXPECT_NEAR(moments.volume, volume, 1e-14);
+  EXPECT_LT((moments.first.col(0) - 0.5 * volume * size).norm(), 1e-15);
+  EXPECT_LT((moments.first.col(1) - volume * Vec3(0.5 * size.y(), 0, 1)).norm(), 1e-15);
+  EXPECT_NEAR(moments.second(0, 0), volume * size.x() * size.x() / 3, 1e-15);
+  EXPECT_NEAR(moments.second(0, 1), volume * size.x() * size.y() / 4, 1e-15);
+  EXPECT_NEAR(moments.second(1, 3), volume * size.y() * size.y() / 3, 1e-15);  // ∫ y φ_x
+  EXPECT_NEAR(moments.second(5, 5), volume, 1e-15);                            // ∫ φ_z²
+  EXPECT_NEAR(moments.second(2, 5), volume * size.z() / 2, 1e-15);
+  const Vec3 gravity(0, -3, 2);
+  EXPECT_NEAR(reduced_gravity(model, gravity)[0], default_material().density * volume * 2.0, 1e-10);
+}
+
+TEST(CubicForces, TheSurfaceRidesOnTheMesh) {
+  const HexMesh mesh = specimen(make_hex_box(Vec3(0.4, 0.3, 0.5), {3, 2, 4}));
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 3, 3);
+  SubspaceModel model = build_subspace_model(mesh, U).value();
+  ASSERT_EQ(model.surface.triangles.size(), 2u * 2 * (3 * 2 + 2 * 4 + 3 * 4));
+  Surface point;
+  point.vertices = {mesh.vertices[7], Vec3(0.2, 0.15, 0.25)};
+  const Embedding embedding = embed(mesh, point.vertices).value();
+  embed_surface(model, point, embedding);
+  EXPECT_LT((model.surface.basis.topRows<3>() - U.middleRows<3>(21)).norm(), 1e-13 * U.norm());
+  const SubspaceModel fewer = select_coordinates(model, {2});
+  EXPECT_EQ(fewer.surface.basis.col(0), model.surface.basis.col(2));
+  EXPECT_EQ(fewer.groups[0].moments.second(3, 0), model.groups[0].moments.second(9, 0));
 }
 
 TEST(CubicForces, CoordinatesCanBeDropped) {

@@ -31,7 +31,8 @@ TEST(SolveScene, RegionsChangeTheirElementsOnly) {
       std::filesystem::temp_directory_path() / ("supple_halves_" + std::to_string(::getpid()) + ".veg");
   ASSERT_TRUE(save_mesh(mesh, path).ok());
   Scene scene = two_halves(path);
-  scene.regions = {{"far", {.young = 500, .poisson = {}, .density = {}}}};
+  scene.regions = {
+      {.set = "far", .select = {}, .surface = {}, .material = {.young = 500, .poisson = {}, .density = {}}}};
   const Result<SceneSummary> summary = solve_scene(scene);
   ASSERT_TRUE(summary.ok()) << summary.error().message;
   EXPECT_NEAR(summary->tracks[0].displacement.x(), 0.01, 1e-10);         // σ/E · 1 m

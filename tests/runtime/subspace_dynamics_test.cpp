@@ -13,6 +13,8 @@
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/runtime/step_clock.h"
 
+#include "runtime/allocation_counter.h"
+
 #include <gtest/gtest.h>
 
 namespace supple {

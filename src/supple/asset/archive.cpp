@@ -161,9 +161,14 @@ std::string ArchiveWriter::bytes() const {
   header.file_size = size;
   header.array_count = arrays_.size();
   std::memcpy(result.data(), &header, sizeof header);
-  header.checksum = checksum_of(std::as_bytes(std::span(result)));
-  std::memcpy(result.data(), &header, sizeof header);
+  stamp_checksum(result);
   return result;
+}
+
+void stamp_checksum(std::string& bytes) {
+  if (bytes.size() < sizeof(Header)) return;
+  const std::uint64_t checksum = checksum_of(std::as_bytes(std::span(bytes)));
+  std::memcpy(bytes.data() + offsetof(Header, checksum), &checksum, sizeof checksum);
 }
 
 Result<Archive> Archive::open(const std::filesystem::path& path) {

@@ -46,6 +46,9 @@ class ArchiveWriter {
   std::vector<Array> arrays_;
 };
 
+/// Makes the checksum of an archive's bytes fit them, whatever else may be wrong.
+void stamp_checksum(std::string& bytes);
+
 /// An archive that is open for reading; what it hands out stays valid as long as it lives.
 class Archive {
  public:

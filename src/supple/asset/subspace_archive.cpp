@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/asset/subspace_archive.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace supple {
 namespace {
 
@@ -16,6 +19,16 @@ void add_polynomial(ArchiveWriter& writer, const std::string& name, const Stiffn
   writer.add(name + ".quadratic", polynomial.quadratic);
 }
 
+Error misfit(const std::string& name) {
+  return input_error("the asset's \"" + name + "\" does not fit the rest; build it again");
+}
+
+MatX columns_of(const std::vector<Vec3>& points) {
+  MatX columns(3, static_cast<Eigen::Index>(points.size()));
+  for (std::size_t v = 0; v < points.size(); ++v) columns.col(static_cast<Eigen::Index>(v)) = points[v];
+  return columns;
+}
+
 /// Copies a matrix of the expected shape; remembers the first thing that is wrong.
 class Reader {
  public:
@@ -28,10 +41,33 @@ class Reader {
       return {};
     }
     if (found->rows() != rows || found->cols() != columns || !found->allFinite()) {
-      note(input_error("the asset's \"" + name + "\" does not fit the rest; build it again"));
+      note(misfit(name));
       return {};
     }
     return *found;
+  }
+  /// Three rows; any number of columns for Eigen::Dynamic.
+  std::vector<Vec3> points(const std::string& name, Eigen::Index count) {
+    const auto found = archive_.matrix(name);
+    const MatX columns = matrix(name, 3, count == Eigen::Dynamic && found.ok() ? found->cols() : count);
+    std::vector<Vec3> result;
+    for (Eigen::Index v = 0; v < columns.cols(); ++v) result.emplace_back(columns.col(v));
+    return result;
+  }
+  /// A whole number of runs of `multiple`, every index below `limit`.
+  std::vector<Index> indices(const std::string& name, int multiple, Index limit) {
+    const auto found = archive_.indices(name);
+    if (!found.ok()) {
+      note(found.error());
+      return {};
+    }
+    const bool fits = found->size() % static_cast<std::size_t>(multiple) == 0 &&
+                      std::all_of(found->begin(), found->end(), [&](Index i) { return i >= 0 && i < limit; });
+    if (!fits) {
+      note(misfit(name));
+      return {};
+    }
+    return {found->begin(), found->end()};
   }
   StiffnessPolynomial polynomial(const std::string& name, Index r) {
     const Index pairs = pair_count(r);
@@ -60,18 +96,55 @@ MaterialGroup read_group(const Archive& archive, Reader& reader, std::size_t gro
   }
   result.lambda = reader.polynomial(group_name(group, "lambda"), r);
   result.mu = reader.polynomial(group_name(group, "mu"), r);
-  result.mass = reader.matrix(group_name(group, "mass"), r, r);
+  const MatX volume = reader.matrix(group_name(group, "volume"), 1, 1);
+  if (volume.size() == 1) result.moments.volume = volume(0);
+  result.moments.first = reader.matrix(group_name(group, "first_moments"), 3, r + 1);
+  result.moments.second = reader.matrix(group_name(group, "second_moments"), 3 * (r + 1), 3 * (r + 1));
   return result;
+}
+
+DisplaySurface read_surface(Reader& reader, Index r) {
+  DisplaySurface surface;
+  surface.rest_positions = reader.points("surface.rest_positions", Eigen::Dynamic);
+  surface.basis = reader.matrix("surface.basis", 3 * surface.vertex_count(), r);
+  const std::vector<Index> corners = reader.indices("surface.triangles", 3, surface.vertex_count());
+  for (std::size_t k = 0; k + 2 < corners.size(); k += 3)
+    surface.triangles.push_back({corners[k], corners[k + 1], corners[k + 2]});
+  return surface;
+}
+
+void read_elements(Reader& reader, Index groups, SubspaceModel& model) {
+  const std::vector<Index> nodes = reader.indices("nodes_per_element", 1, 9);
+  model.nodes_per_element = nodes.size() == 1 ? nodes[0] : 0;
+  if (model.nodes_per_element != 4 && model.nodes_per_element != 8) {
+    reader.note(misfit("nodes_per_element"));
+    return;
+  }
+  model.elements = reader.indices("elements", model.nodes_per_element, model.vertex_count());
+  model.element_group = reader.indices("element_group", 1, groups);
+  if (static_cast<Index>(model.element_group.size()) != model.element_count()) reader.note(misfit("element_group"));
+  model.fixed_vertices = reader.indices("fixed_vertices", 1, model.vertex_count());
+}
+
+void add_surface(ArchiveWriter& writer, const DisplaySurface& surface) {
+  writer.add("surface.rest_positions", columns_of(surface.rest_positions));
+  std::vector<Index> corners;
+  for (const Triangle& triangle : surface.triangles) corners.insert(corners.end(), triangle.begin(), triangle.end());
+  writer.add("surface.triangles", corners);
+  writer.add("surface.basis", surface.basis);
 }
 
 }  // namespace
 
 std::string encode_subspace_model(const SubspaceModel& model) {
   ArchiveWriter writer(kind);
-  MatX positions(3, model.vertex_count());
-  for (Index v = 0; v < model.vertex_count(); ++v) positions.col(v) = model.rest_positions[static_cast<std::size_t>(v)];
-  writer.add("rest_positions", positions);
+  writer.add("rest_positions", columns_of(model.rest_positions));
   writer.add("basis", model.basis);
+  writer.add("nodes_per_element", std::span<const Index>(&model.nodes_per_element, 1));
+  writer.add("elements", model.elements);
+  writer.add("element_group", model.element_group);
+  writer.add("fixed_vertices", model.fixed_vertices);
+  add_surface(writer, model.surface);
   const auto groups = static_cast<Index>(model.groups.size());
   writer.add("groups", std::span<const Index>(&groups, 1));
   for (std::size_t g = 0; g < model.groups.size(); ++g) {
@@ -80,7 +153,9 @@ std::string encode_subspace_model(const SubspaceModel& model) {
     writer.add(group_name(g, "material"), Vec3(group.material.young, group.material.poisson, group.material.density));
     add_polynomial(writer, group_name(g, "lambda"), group.lambda);
     add_polynomial(writer, group_name(g, "mu"), group.mu);
-    writer.add(group_name(g, "mass"), group.mass);
+    writer.add(group_name(g, "volume"), MatX::Constant(1, 1, group.moments.volume));
+    writer.add(group_name(g, "first_moments"), group.moments.first);
+    writer.add(group_name(g, "second_moments"), group.moments.second);
   }
   return writer.bytes();
 }
@@ -97,11 +172,12 @@ Result<SubspaceModel> decode_subspace_model(const Archive& archive) {
   Reader reader(archive);
   SubspaceModel model;
   model.basis = reader.matrix("basis", basis->rows(), r);
-  const MatX positions = reader.matrix("rest_positions", 3, basis->rows() / 3);
-  for (Eigen::Index v = 0; v < positions.cols(); ++v) model.rest_positions.emplace_back(positions.col(v));
-  const std::size_t count = groups->empty() ? 0 : static_cast<std::size_t>(std::max<Index>(0, groups->front()));
-  for (std::size_t g = 0; g < count && reader.status().ok(); ++g)
-    model.groups.push_back(read_group(archive, reader, g, r));
+  model.rest_positions = reader.points("rest_positions", basis->rows() / 3);
+  const Index count = groups->empty() ? 0 : groups->front();
+  read_elements(reader, count, model);
+  model.surface = read_surface(reader, r);
+  for (Index g = 0; g < count && reader.status().ok(); ++g)
+    model.groups.push_back(read_group(archive, reader, static_cast<std::size_t>(g), r));
   if (model.groups.empty()) reader.note(input_error("the asset has no materials; build it again"));
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "supple/base/types.h"
+#include "supple/mesh/surface.h"
 #include "supple/mesh/volume_mesh.h"
 
 #include <vector>
@@ -33,23 +34,59 @@ struct StiffnessPolynomial {
   void add(double scale, const StiffnessPolynomial& other);
 };
 
+/// Integrals over the volume of a group for unit density, of the fields φ_0 = X (rest positions) and φ_1 … φ_r (basis
+/// vectors). They are all that the inertia of the body in a moving frame needs, and gravity (docs/theory.md).
+struct MassMoments {
+  double volume = 0.0;  ///< ∫ 1
+  MatX first;           ///< 3 × (r+1): ∫ φ_a
+  MatX second;          ///< 3(r+1) × 3(r+1), symmetric: block (a, b) is ∫ φ_a φ_bᵀ
+
+  Index size() const { return static_cast<Index>(first.cols()) - 1; }
+  /// UᵀMU: entry (a, b) is the trace of block (a, b).
+  MatX reduced_mass() const;
+  /// this += scale · other
+  void add(double scale, const MassMoments& other);
+  static MassMoments zero(Index r);
+};
+
 /// Elements with one material. Forces are linear in λ and μ, mass in ρ: each can change at run time without
 /// recomputation (2005 paper, section 6.5).
 struct MaterialGroup {
   ElasticMaterial material;
   StiffnessPolynomial lambda;  ///< for λ = 1, μ = 0
   StiffnessPolynomial mu;      ///< for λ = 0, μ = 1
-  MatX mass;                   ///< UᵀMU for ρ = 1
+  MassMoments moments;         ///< for ρ = 1
+};
+
+/// What is looked at and touched: a surface that rides on the simulation mesh.
+struct DisplaySurface {
+  std::vector<Vec3> rest_positions;  ///< [m]
+  std::vector<Triangle> triangles;
+  MatX basis;  ///< A U, three rows per vertex: displacements are basis · q
+
+  Index vertex_count() const { return static_cast<Index>(rest_positions.size()); }
 };
 
 struct SubspaceModel {
   std::vector<Vec3> rest_positions;   ///< of the simulation mesh [m]
   MatX basis;                         ///< U, 3n × r, mass-orthonormal for the materials it was built with
   std::vector<MaterialGroup> groups;  ///< at least one
+  int nodes_per_element = 4;          ///< 4: tetrahedra, 8: bricks
+  std::vector<Index> elements;        ///< vertices of the simulation mesh, nodes_per_element for each element
+  std::vector<Index> element_group;   ///< which of the groups each element belongs to
+  std::vector<Index> fixed_vertices;  ///< none: the object is free, and the basis has no rigid motions in it
+  DisplaySurface surface;             ///< the boundary of the simulation mesh unless another was embedded
 
   Index size() const { return static_cast<Index>(basis.cols()); }
   Index vertex_count() const { return static_cast<Index>(rest_positions.size()); }
+  Index element_count() const { return static_cast<Index>(elements.size()) / nodes_per_element; }
+  bool anchored() const { return !fixed_vertices.empty(); }
 };
+
+/// All groups together, with their densities.
+MassMoments mass_moments(const SubspaceModel& model);
+/// Uᵀ M g: the weight of the body in its coordinates.
+VecX reduced_gravity(const SubspaceModel& model, const Vec3& gravity);
 
 /// The same object with only some of its coordinates, in the given order; nothing is recomputed.
 SubspaceModel select_coordinates(const SubspaceModel& model, const std::vector<Index>& coordinates);

@@ -21,6 +21,7 @@ constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
@@ -50,11 +51,8 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-Status write_directly(const std::filesystem::path& path, std::string_view bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file.valid() || !write_all(file.get(), bytes) || !file.close())
-    return failure(fmt::format("Can't write {}: {}.", path.string(), reason()));
-  return {};
+std::filesystem::path folder_of(const std::filesystem::path& target) {
+  return target.has_parent_path() ? target.parent_path() : ".";
 }
 
 // A new file beside the target, with the permissions an ordinary open() would give; its name goes to `name`.
@@ -73,28 +71,6 @@ int create_temporary(const std::filesystem::path& target, std::filesystem::path&
 bool copy_permissions(const std::filesystem::path& from, int fd) {
   struct stat info {};
   return ::stat(from.c_str(), &info) != 0 || ::fchmod(fd, info.st_mode & 07777) == 0;
-}
-
-Status replace_file(const std::filesystem::path& target, std::string_view bytes) {
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  std::filesystem::path temporary;
-  Descriptor file(create_temporary(target, temporary));
-  if (!file.valid()) {
-    if (errno == ENOENT || errno == ENOTDIR)
-      return input_error(fmt::format("Can't write {}: the folder {} doesn't exist.", target.string(), folder.string()));
-    return failure(fmt::format("Can't write {}: {}.", target.string(), reason()));
-  }
-  const bool complete = write_all(file.get(), bytes) && copy_permissions(target, file.get()) &&
-                        ::fsync(file.get()) == 0 && file.close() && ::rename(temporary.c_str(), target.c_str()) == 0;
-  if (!complete) {
-    Error error = write_failure(target);
-    ::unlink(temporary.c_str());
-    return error;
-  }
-  // The rename itself should survive a power cut too; a file system that can't promise that is no reason to fail.
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.valid()) ::fsync(directory.get());
-  return {};
 }
 
 }  // namespace
@@ -124,7 +100,24 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+struct AtomicFile::Writing {
+  std::filesystem::path target;  ///< where links lead to
+  std::filesystem::path temporary;
+  Descriptor file;
+
+  ~Writing() {
+    if (!temporary.empty()) ::unlink(temporary.c_str());
+  }
+  /// Devices are written directly.
+  bool direct() const { return temporary.empty(); }
+};
+
+AtomicFile::AtomicFile(std::unique_ptr<Writing> writing) : writing_(std::move(writing)) {}
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
+AtomicFile::~AtomicFile() = default;
+
+Result<AtomicFile> AtomicFile::open(const std::filesystem::path& path) {
   std::error_code code;
   if (path.empty() || !path.has_filename()) return usage_error("Name a file to write to.");
   const std::filesystem::path target =
@@ -132,9 +125,39 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
   const auto status = std::filesystem::status(target, code);
   if (std::filesystem::is_directory(status))
     return input_error(fmt::format("Can't write {}: it is a folder; name a file inside it.", path.string()));
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    return write_directly(target, bytes);
-  return replace_file(target, bytes);
+  const bool direct = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  std::filesystem::path temporary;
+  const int fd = direct ? ::open(target.c_str(), O_WRONLY | O_CLOEXEC) : create_temporary(target, temporary);
+  if (fd < 0 && !direct && (errno == ENOENT || errno == ENOTDIR))
+    return input_error(
+        fmt::format("Can't write {}: the folder {} doesn't exist.", target.string(), folder_of(target).string()));
+  if (fd < 0) return failure(fmt::format("Can't write {}: {}.", target.string(), reason()));
+  return AtomicFile(std::unique_ptr<Writing>(new Writing{target, direct ? "" : temporary, Descriptor(fd)}));
+}
+
+Status AtomicFile::write(std::string_view bytes) {
+  if (!write_all(writing_->file.get(), bytes)) return write_failure(writing_->target);
+  return {};
+}
+
+Status AtomicFile::commit() {
+  Writing& w = *writing_;
+  if (w.direct()) return w.file.close() ? Status() : Status(write_failure(w.target));
+  const bool complete = copy_permissions(w.target, w.file.get()) && ::fsync(w.file.get()) == 0 && w.file.close() &&
+                        ::rename(w.temporary.c_str(), w.target.c_str()) == 0;
+  if (!complete) return write_failure(w.target);
+  w.temporary.clear();
+  // The rename itself should survive a power cut too; a file system that can't promise that is no reason to fail.
+  const Descriptor directory(::open(folder_of(w.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.valid()) ::fsync(directory.get());
+  return {};
+}
+
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  Result<AtomicFile> file = AtomicFile::open(path);
+  if (!file.ok()) return file.error();
+  SUPPLE_RETURN_IF_ERROR(file->write(bytes));
+  return file->commit();
 }
 
 }  // namespace supple

@@ -5,6 +5,7 @@
 #include "supple/base/result.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,22 @@ Result<std::string> read_file(const std::filesystem::path& path);
 /// Writes beside the target, brings the bytes to the disk, then renames over the target. On failure the old file is
 /// untouched and nothing new is left behind. A symbolic link keeps pointing where it did; a device is written directly.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// The same piece by piece, for files too long to hold in memory. Without commit() nothing is left behind.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> open(const std::filesystem::path& path);
+  AtomicFile(AtomicFile&&) noexcept;
+  AtomicFile& operator=(AtomicFile&&) noexcept;
+  ~AtomicFile();
+
+  Status write(std::string_view bytes);
+  Status commit();
+
+ private:
+  struct Writing;
+  explicit AtomicFile(std::unique_ptr<Writing> writing);
+  std::unique_ptr<Writing> writing_;
+};
 
 }  // namespace supple

@@ -3,82 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "supple/base/nearest_name.h"
 #include "supple/fem/loads.h"
-#include "supple/io/mesh_file.h"
-#include "supple/mesh/box.h"
 #include "supple/mesh/topology.h"
 #include "supple/mesh/vertex_selection.h"
 
 namespace supple {
 namespace {
 
-using Solid = std::variant<TetMesh, HexMesh>;
-
-Error in_scene(const Scene& scene, std::string_view part, const Error& error) {
-  return {error.kind, fmt::format("{}: {}{}{}", scene.name, part, part.empty() ? "" : ": ", error.message)};
-}
-
-// ---- materials ------------------------------------------------------------------------------------------------------
-
-void apply(const SceneMaterial& change, ElasticMaterial& material) {
-  if (change.young) material.young = *change.young;
-  if (change.poisson) material.poisson = *change.poisson;
-  if (change.density) material.density = *change.density;
-}
-
-template <int Nodes>
-void ensure_material_per_element(VolumeMesh<Nodes>& mesh) {
-  if (mesh.materials.empty()) mesh.materials.push_back(default_material());
-  if (mesh.element_material.empty()) mesh.element_material.assign(mesh.elements.size(), 0);
-}
-
-Error unknown_set(const SceneRegion& region, std::span<const ElementSet> sets) {
-  std::vector<std::string_view> names;
-  for (const ElementSet& set : sets) names.push_back(set.name);
-  const std::string_view near = nearest_name(region.set, names);
-  const std::string hint = names.empty()  ? "the mesh has none"
-                           : near.empty() ? fmt::format("the mesh has {}", fmt::join(names, ", "))
-                                          : fmt::format("did you mean \"{}\"?", near);
-  return input_error(fmt::format("there is no element set \"{}\"; {}", region.set, hint));
-}
-
-// Elements of the set get copies of their materials with the region's changes.
-template <int Nodes>
-Status apply_region(const SceneRegion& region, VolumeMesh<Nodes>& mesh) {
-  const auto set = std::find_if(mesh.sets.begin(), mesh.sets.end(),
-                                [&](const ElementSet& candidate) { return candidate.name == region.set; });
-  if (set == mesh.sets.end()) return unknown_set(region, mesh.sets);
-  ensure_material_per_element(mesh);
-  std::vector<Index> changed(mesh.materials.size(), -1);
-  for (const Index element : set->elements) {
-    Index& material = mesh.element_material[static_cast<std::size_t>(element)];
-    Index& copy = changed[static_cast<std::size_t>(material)];
-    if (copy < 0) {
-      copy = static_cast<Index>(mesh.materials.size());
-      ElasticMaterial made = mesh.materials[static_cast<std::size_t>(material)];
-      made.name = fmt::format("{} in {}", made.name, region.set);
-      apply(region.material, made);
-      mesh.materials.push_back(std::move(made));
-    }
-    material = copy;
-  }
-  return {};
-}
-
-Status apply_materials(const Scene& scene, Solid& mesh) {
-  override_materials(mesh, scene.material);
-  for (const SceneRegion& region : scene.regions) {
-    const Status status = std::visit([&](auto& m) { return apply_region(region, m); }, mesh);
-    if (!status.ok()) return in_scene(scene, "[[region]]", status.error());
-  }
-  return {};
-}
-
-Solid make_box(const SceneBox& box) {
-  if (box.bricks) return make_hex_box(box.size, box.cells);
-  return make_tet_box(box.size, box.cells);
-}
+constexpr std::string_view paint_prefix = "paint:";
 
 // ---- selections -----------------------------------------------------------------------------------------------------
 
@@ -135,9 +67,19 @@ struct Selector {
   std::span<const Vec3> vertices() const { return vertices_of(out.mesh); }
 
   Result<std::vector<Index>> select(std::string_view part, const std::string& words) const {
-    Result<std::vector<Index>> chosen = select_vertices(words, vertices(), scene.folder);
+    Result<std::vector<Index>> chosen = words.starts_with(paint_prefix)
+                                            ? under_paint(words.substr(paint_prefix.size()))
+                                            : select_vertices(words, vertices(), scene.folder);
     if (!chosen.ok()) return in_scene(scene, part, chosen.error());
     return chosen;
+  }
+
+  /// Vertices of the bricks under the painted part of the surface around which they were made.
+  Result<std::vector<Index>> under_paint(const std::string& attribute) const {
+    if (!out.surface) return input_error("\"paint:\" is for bodies that are made around a surface, with [voxels]");
+    const Result<std::vector<Index>> painted = painted_vertices(*out.surface, attribute);
+    if (!painted.ok()) return painted.error();
+    return std::visit([&](const auto& mesh) { return vertices_under_paint(mesh, *out.surface, *painted); }, out.mesh);
   }
 
   Result<LoadedPatch> patch(std::string_view part, const std::string& words) {
@@ -151,6 +93,10 @@ struct Selector {
   }
 
   Status fix() {
+    if (out.model && scene.fixed.empty()) {
+      out.fixed = out.model->fixed_vertices;
+      return {};
+    }
     for (const std::string& words : scene.fixed) {
       const Result<std::vector<Index>> chosen = select("[[fix]]", words);
       if (!chosen.ok()) return chosen.error();
@@ -159,6 +105,13 @@ struct Selector {
     }
     std::sort(out.fixed.begin(), out.fixed.end());
     out.fixed.erase(std::unique(out.fixed.begin(), out.fixed.end()), out.fixed.end());
+    if (out.model && out.fixed != out.model->fixed_vertices) {
+      return in_scene(
+          scene, "[[fix]]",
+          input_error(fmt::format("{} was built with other fixed vertices; build it again, or leave [[fix]] "
+                                  "out",
+                                  scene.mesh.string())));
+    }
     return {};
   }
 
@@ -194,14 +147,6 @@ struct Selector {
 
 }  // namespace
 
-const std::vector<Vec3>& vertices_of(const Solid& mesh) {
-  return std::visit([](const auto& m) -> const std::vector<Vec3>& { return m.vertices; }, mesh);
-}
-
-std::size_t SceneBody::element_count() const {
-  return std::visit([](const auto& m) { return m.elements.size(); }, mesh);
-}
-
 VecX SceneBody::external_force(const VecX& u, double time) const {
   VecX force = gravity_force;
   for (const SelectedForce& load : forces) {
@@ -215,43 +160,22 @@ VecX SceneBody::external_force(const VecX& u, double time) const {
   return force;
 }
 
-Result<Solid> load_solid(const std::filesystem::path& path, std::vector<std::string>& warnings) {
-  Result<LoadedMesh> loaded = load_mesh(path);
-  if (!loaded.ok()) return loaded.error();
-  warnings.insert(warnings.end(), loaded->warnings.begin(), loaded->warnings.end());
-  if (auto* tets = std::get_if<TetMesh>(&loaded->mesh)) return Solid(std::move(*tets));
-  if (auto* bricks = std::get_if<HexMesh>(&loaded->mesh)) return Solid(std::move(*bricks));
-  return input_error(
-      fmt::format("{} is a surface without an inside; a solid mesh is needed, of tetrahedra or bricks (.veg, .msh, "
-                  ".mesh, .node)",
-                  path.string()));
-}
-
-void override_materials(Solid& mesh, const SceneMaterial& material) {
-  if (!material.young && !material.poisson && !material.density) return;
-  std::visit(
-      [&](auto& m) {
-        if (m.materials.empty()) m.materials.push_back(default_material());
-        for (ElasticMaterial& each : m.materials) apply(material, each);
-      },
-      mesh);
-}
-
 Result<SceneBody> make_scene_body(const Scene& scene) {
-  std::vector<std::string> warnings;
-  Result<Solid> mesh = scene.mesh.empty() ? Result<Solid>(make_box(scene.box)) : load_solid(scene.mesh, warnings);
+  Result<SceneMesh> mesh = make_scene_mesh(scene);
   if (!mesh.ok()) return mesh.error();
-  SUPPLE_RETURN_IF_ERROR(apply_materials(scene, *mesh));
   const Result<ElasticBody> body =
-      std::visit([&](const auto& m) { return ElasticBody::create(m, scene.model); }, *mesh);
+      std::visit([&](const auto& m) { return ElasticBody::create(m, scene.model); }, mesh->solid);
   if (!body.ok()) {
     const std::string name = scene.mesh.empty() ? scene.name : scene.mesh.string();
     return Error{body.error().kind, fmt::format("{}: {}", name, body.error().message)};
   }
   SceneBody out;
-  out.mesh = std::move(*mesh);
+  out.mesh = std::move(mesh->solid);
+  out.surface = std::move(mesh->surface);
+  out.embedding = std::move(mesh->embedding);
+  out.model = std::move(mesh->model);
   out.body = *body;
-  out.warnings = std::move(warnings);
+  out.warnings = std::move(mesh->warnings);
   out.gravity_force = gravity_force(out.body, scene.gravity);
   Selector selector{scene, out, {}};
   SUPPLE_RETURN_IF_ERROR(selector.fix());

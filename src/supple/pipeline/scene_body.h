@@ -3,9 +3,7 @@
 #pragma once
 
 #include "supple/mesh/surface.h"
-#include "supple/pipeline/scene_file.h"
-
-#include <variant>
+#include "supple/pipeline/scene_mesh.h"
 
 namespace supple {
 
@@ -33,7 +31,10 @@ struct SceneSelection {
 };
 
 struct SceneBody {
-  std::variant<TetMesh, HexMesh> mesh;  ///< with the scene's materials
+  SolidMesh mesh;                  ///< with the scene's materials
+  std::optional<Surface> surface;  ///< that rides on the mesh, where the scene has one
+  std::optional<Embedding> embedding;
+  std::optional<SubspaceModel> model;
   ElasticBody body;
   std::vector<Index> fixed;
   std::vector<SceneSelection> fixed_selections;  ///< how many vertices each [[fix]] found
@@ -44,20 +45,11 @@ struct SceneBody {
   std::vector<std::vector<Index>> tracks;  ///< vertices of each track
   std::vector<std::string> warnings;       ///< of the mesh's reader
 
-  std::size_t element_count() const;
+  std::size_t element_count() const { return element_count_of(mesh); }
   bool has_pressure() const { return !pressures.empty(); }
   /// All loads that act at `time` on the body displaced by u.
   VecX external_force(const VecX& u, double time) const;
 };
-
-/// A solid mesh from a file, or the scene's box.
-Result<std::variant<TetMesh, HexMesh>> load_solid(const std::filesystem::path& path,
-                                                  std::vector<std::string>& warnings);
-
-/// What is given replaces the value of every material.
-void override_materials(std::variant<TetMesh, HexMesh>& mesh, const SceneMaterial& material);
-
-const std::vector<Vec3>& vertices_of(const std::variant<TetMesh, HexMesh>& mesh);
 
 /// Errors name the scene or the mesh.
 Result<SceneBody> make_scene_body(const Scene& scene);

@@ -41,6 +41,31 @@ void read_mesh(TomlReader& toml, const toml::table& root, Scene& scene) {
   scene.box.bricks = toml.read_word(*box, "element", Keys{"tet", "brick"}).value_or(0) == 1;
 }
 
+void read_voxels(TomlReader& toml, const toml::table& root, Scene& scene) {
+  const toml::table* table = toml.table(root, "voxels");
+  if (!table) return;
+  toml.only_keys(*table, "[voxels]", Keys{"resolution", "pieces"});
+  VoxelOptions& voxels = scene.voxels.emplace();
+  toml.read(*table, "resolution", voxels.resolution, 1);
+  if (voxels.resolution > VoxelOptions::max_resolution)
+    toml.fail(*table->get("resolution"),
+              fmt::format("\"resolution\" must be at most {}", VoxelOptions::max_resolution));
+  if (const auto pieces = toml.read_word(*table, "pieces", Keys{"largest", "all"}))
+    voxels.pieces = *pieces == 0 ? VoxelPieces::largest : VoxelPieces::all;
+}
+
+void read_reduction(TomlReader& toml, const toml::table& root, Scene& scene) {
+  const toml::table* table = toml.table(root, "reduce");
+  if (!table) return;
+  toml.only_keys(*table, "[reduce]", Keys{"modes", "size", "anchored", "sketch"});
+  toml.read(*table, "modes", scene.reduction.linear_modes, 1);
+  toml.read(*table, "size", scene.reduction.size, 1);
+  toml.read(*table, "anchored", scene.reduction.anchored);
+  std::string sketch;
+  toml.read(*table, "sketch", sketch);
+  if (!sketch.empty()) scene.reduction.sketch = scene.folder / sketch;
+}
+
 void read_elasticity(TomlReader& toml, const toml::table& table, SceneMaterial& material) {
   toml.read(table, "young", material.young);
   toml.read(table, "poisson", material.poisson);
@@ -52,20 +77,37 @@ void read_elasticity(TomlReader& toml, const toml::table& table, SceneMaterial& 
     toml.fail(*table.get("poisson"), "\"poisson\" must be greater than -1 and less than 0.5");
 }
 
+SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene& scene) {
+  toml.only_keys(table, "[[region]]", Keys{"set", "select", "surface", "young", "poisson", "density"});
+  if (table.contains("set") + table.contains("select") + table.contains("surface") != 1)
+    toml.fail(table, "[[region]] needs one of \"set\", \"select\" and \"surface\"");
+  SceneRegion region;
+  toml.read(table, "set", region.set);
+  toml.read(table, "select", region.select);
+  std::string surface;
+  toml.read(table, "surface", surface);
+  if (!surface.empty()) region.surface = scene.folder / surface;
+  read_elasticity(toml, table, region.material);
+  return region;
+}
+
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
   if (const toml::table* material = toml.table(root, "material")) {
     toml.only_keys(*material, "[material]", Keys{"model", "young", "poisson", "density"});
     const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"};
-    if (const auto model = toml.read_word(*material, "model", models))
+    if (const auto model = toml.read_word(*material, "model", models)) {
       scene.model = *material_model_from(models[*model]);
+      scene.model_given = true;
+    }
     read_elasticity(toml, *material, scene.material);
   }
-  toml.tables(root, "region", [&](const toml::table& table) {
-    toml.only_keys(table, "[[region]]", Keys{"set", "young", "poisson", "density"});
-    toml.require(table, "[[region]]", "set");
-    SceneRegion& region = scene.regions.emplace_back();
-    toml.read(table, "set", region.set);
-    read_elasticity(toml, table, region.material);
+  toml.tables(root, "region",
+              [&](const toml::table& table) { scene.regions.push_back(read_region(toml, table, scene)); });
+  toml.tables(root, "group", [&](const toml::table& table) {
+    toml.only_keys(table, "[[group]]", Keys{"name", "young", "poisson", "density"});
+    SceneGroup& group = scene.groups.emplace_back();
+    toml.read(table, "name", group.name);
+    read_elasticity(toml, table, group.material);
   });
 }
 
@@ -160,8 +202,8 @@ void read_statics(TomlReader& toml, const toml::table& table, Scene& scene) {
   read_linear_solver(toml, table, scene.statics.linear);
 }
 
-void read_solver(TomlReader& toml, const toml::table& root, Scene& scene) {
-  toml.require(root, "a scene", "solver");
+void read_solver(TomlReader& toml, const toml::table& root, SceneUse use, Scene& scene) {
+  if (use == SceneUse::run) toml.require(root, "a scene", "solver");
   const toml::table* solver = toml.table(root, "solver");
   if (!solver) return;
   const Keys shared{"kind", "newton_iterations", "newton_tolerance", "linear_solver", "linear_tolerance"};
@@ -212,6 +254,7 @@ void read_output(TomlReader& toml, const toml::table& root, Scene& scene) {
 }
 
 void check_windows(TomlReader& toml, const toml::table& root, const Scene& scene) {
+  if (!root.contains("solver")) return;
   bool windows = false;
   for (const SceneForce& load : scene.forces) windows |= !load.window.always();
   for (const SceneTraction& load : scene.tractions) windows |= !load.window.always();
@@ -223,7 +266,8 @@ void check_windows(TomlReader& toml, const toml::table& root, const Scene& scene
 
 int Scene::step_count() const { return static_cast<int>(std::max(1.0, std::round(duration / dynamics.time_step))); }
 
-Result<Scene> parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder) {
+Result<Scene> parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder,
+                          SceneUse use) {
   const toml::parse_result parsed = toml::parse(text, name);
   TomlReader toml(name);
   if (!parsed) {
@@ -235,22 +279,24 @@ Result<Scene> parse_scene(std::string_view text, const std::string& name, const 
   scene.name = name;
   scene.folder = folder;
   toml.only_keys(root, "a scene",
-                 Keys{"mesh", "gravity", "box", "material", "region", "fix", "force", "traction", "pressure", "solver",
-                      "track", "output"});
+                 Keys{"mesh", "gravity", "box", "voxels", "material", "region", "group", "fix", "force", "traction",
+                      "pressure", "reduce", "solver", "track", "output"});
   read_mesh(toml, root, scene);
+  read_voxels(toml, root, scene);
+  read_reduction(toml, root, scene);
   read_materials(toml, root, scene);
   read_loads(toml, root, scene);
-  read_solver(toml, root, scene);
+  read_solver(toml, root, use, scene);
   read_output(toml, root, scene);
   check_windows(toml, root, scene);
   if (!toml.ok()) return toml.error();
   return scene;
 }
 
-Result<Scene> load_scene(const std::filesystem::path& path) {
+Result<Scene> load_scene(const std::filesystem::path& path, SceneUse use) {
   const Result<std::string> text = read_file(path);
   if (!text.ok()) return text.error();
-  return parse_scene(*text, path.string(), path.parent_path());
+  return parse_scene(*text, path.string(), path.parent_path(), use);
 }
 
 }  // namespace supple

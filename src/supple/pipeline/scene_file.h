@@ -7,6 +7,7 @@
 
 #include "supple/fem/dynamics.h"
 #include "supple/fem/statics.h"
+#include "supple/offline/meshing/voxelize.h"
 
 #include <filesystem>
 #include <limits>
@@ -31,9 +32,27 @@ struct SceneMaterial {
   std::optional<double> density;  ///< [kg/m³]
 };
 
+/// Elements with a material of their own, named in one of three ways.
 struct SceneRegion {
-  std::string set;  ///< name of an element set of the mesh
+  std::string set;                ///< name of an element set of the mesh
+  std::string select;             ///< elements whose centre is selected
+  std::filesystem::path surface;  ///< elements whose centre lies inside this closed surface
   SceneMaterial material;
+};
+
+/// Materials of a reduced model that change when it runs: every group, or those of one name.
+struct SceneGroup {
+  std::string name;  ///< empty: all
+  SceneMaterial material;
+};
+
+/// How a body becomes a subspace model (pipeline/build_subspace.h).
+struct SceneReduction {
+  int linear_modes = 20;
+  int size = 0;  ///< r; 0 takes the suggested size, at most default_largest_size
+  bool anchored = false;
+  std::filesystem::path sketch;  ///< a recording; empty: modes and their derivatives
+  static constexpr int default_largest_size = 30;
 };
 
 /// When a load acts [s]. Only dynamic scenes have windows.
@@ -81,9 +100,13 @@ struct Scene {
   std::filesystem::path folder;  ///< relative paths in selections and meshes start here
   std::filesystem::path mesh;    ///< empty: the box
   SceneBox box;
+  std::optional<VoxelOptions> voxels;  ///< makes bricks of a mesh that is a surface
   MaterialModel model = MaterialModel::stable_neo_hookean;
+  bool model_given = false;  ///< by the file, not by default
   SceneMaterial material;
-  std::vector<SceneRegion> regions;  ///< later ones win where sets overlap
+  std::vector<SceneRegion> regions;  ///< later ones win where they overlap
+  std::vector<SceneGroup> groups;
+  SceneReduction reduction;
   std::vector<std::string> fixed;
   Vec3 gravity = Vec3::Zero();  ///< [m/s²]
   std::vector<SceneForce> forces;
@@ -100,8 +123,12 @@ struct Scene {
   int step_count() const;
 };
 
+/// What a scene is read for: building a model needs no solver.
+enum class SceneUse { run, build };
+
 /// Errors name the file, the line and the key, and the nearest key that exists where one is unknown.
-Result<Scene> parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder);
-Result<Scene> load_scene(const std::filesystem::path& path);
+Result<Scene> parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder,
+                          SceneUse use = SceneUse::run);
+Result<Scene> load_scene(const std::filesystem::path& path, SceneUse use = SceneUse::run);
 
 }  // namespace supple

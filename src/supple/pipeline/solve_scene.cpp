@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "supple/pipeline/scene_output.h"
+#include "supple/pipeline/scene_recorder.h"
 
 #include <chrono>
 
@@ -13,64 +13,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-Error in_scene(const Scene& scene, const Error& error) {
-  return {error.kind, fmt::format("{}: {}", scene.name, error.message)};
-}
-
-struct Peak {
-  double length = 0;
-  Index vertex = 0;
-};
-
-Peak largest_displacement(const VecX& u) {
-  Peak peak;
-  for (Index v = 0; v < u.size() / 3; ++v) {
-    const double length = u.segment<3>(3 * v).norm();
-    if (length > peak.length) peak = {length, v};
-  }
-  return peak;
-}
-
-Vec3 mean_displacement(const VecX& u, std::span<const Index> vertices) {
-  Vec3 sum = Vec3::Zero();
-  for (const Index v : vertices) sum += u.segment<3>(3 * v);
-  return sum / static_cast<double>(vertices.size());
-}
-
-/// What both kinds of scene measure, in one place.
-class Recorder {
- public:
-  Recorder(const Scene& scene, const SceneBody& body, SceneSummary& summary)
-      : scene_(scene), body_(body), summary_(summary) {}
-
-  HistoryRow measure(const VecX& u, double time, double kinetic) {
-    const Peak peak = largest_displacement(u);
-    if (peak.length > summary_.peak_displacement) {
-      summary_.peak_displacement = peak.length;
-      summary_.peak_vertex = peak.vertex;
-      summary_.peak_time = time;
-    }
-    HistoryRow row{time, kinetic, body_.body.energy(u), 0.0 - body_.gravity_force.dot(u), peak.length, {}};
-    for (const std::vector<Index>& track : body_.tracks) row.tracks.push_back(mean_displacement(u, track));
-    return row;
-  }
-
-  void conclude(const HistoryRow& last) {
-    summary_.time = last.time;
-    summary_.kinetic_energy = last.kinetic;
-    summary_.elastic_energy = last.elastic;
-    summary_.gravity_energy = last.gravity;
-    summary_.final_displacement = last.largest_displacement;
-    for (std::size_t k = 0; k < scene_.tracks.size(); ++k)
-      summary_.tracks.push_back({scene_.tracks[k].name, body_.tracks[k].size(), last.tracks[k]});
-  }
-
- private:
-  const Scene& scene_;
-  const SceneBody& body_;
-  SceneSummary& summary_;
-};
 
 // ---- statics --------------------------------------------------------------------------------------------------------
 
@@ -107,7 +49,7 @@ Vec3 reaction_of(const SceneBody& body, const VecX& u, const VecX& external) {
 Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, SceneSummary& summary,
                   Progress& progress) {
   const Result<StaticsResult> result = find_equilibrium(scene, body, progress);
-  if (!result.ok()) return in_scene(scene, result.error());
+  if (!result.ok()) return in_scene(scene, {}, result.error());
   summary.steps = result->load_steps;
   summary.newton_iterations = result->newton_iterations;
   summary.residual = result->residual;
@@ -117,8 +59,8 @@ Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, 
         "stable_neo_hookean material");
   }
   summary.reaction = reaction_of(body, result->u, body.external_force(result->u, 0));
-  Recorder recorder(scene, body, summary);
-  const HistoryRow row = recorder.measure(result->u, 0, 0);
+  SceneRecorder recorder(scene, body, summary);
+  const HistoryRow row = recorder.measure(result->u, 0, 0, body.body.energy(result->u));
   recorder.conclude(row);
   files.add_row(row);
   VtuFields fields;
@@ -150,15 +92,16 @@ Status advance(const Scene& scene, const SceneBody& body, FullDynamics& dynamics
 Status run_dynamic(const Scene& scene, const SceneBody& body, SceneFiles& files, SceneSummary& summary,
                    Progress& progress) {
   Result<FullDynamics> dynamics = FullDynamics::create(body.body, body.fixed, scene.dynamics);
-  if (!dynamics.ok()) return in_scene(scene, dynamics.error());
+  if (!dynamics.ok()) return in_scene(scene, {}, dynamics.error());
   DynamicsState state = dynamics->rest_state();
   const Status initialized = dynamics->initialize(state, body.external_force(state.u, 0));
-  if (!initialized.ok()) return in_scene(scene, initialized.error());
-  Recorder recorder(scene, body, summary);
+  if (!initialized.ok()) return in_scene(scene, {}, initialized.error());
+  SceneRecorder recorder(scene, body, summary);
   progress.stage("stepping through time");
   const int steps = scene.step_count();
   for (int step = 0;; ++step) {
-    const HistoryRow row = recorder.measure(state.u, state.time, dynamics->kinetic_energy(state));
+    const HistoryRow row =
+        recorder.measure(state.u, state.time, dynamics->kinetic_energy(state), body.body.energy(state.u));
     files.add_row(row);
     if (scene.output.every > 0 && step % scene.output.every == 0) SUPPLE_RETURN_IF_ERROR(files.add_frame(body, state));
     if (step == steps) {
@@ -184,15 +127,13 @@ Status run_dynamic(const Scene& scene, const SceneBody& body, SceneFiles& files,
 Result<SceneSummary> solve_scene(const Scene& scene, Progress& progress) {
   const Clock::time_point start = Clock::now();
   progress.stage("preparing the body");
+  if (is_subspace_asset(scene.mesh)) {
+    return input_error(
+        fmt::format("{}: {} is a reduced model; run it with `supple simulate`", scene.name, scene.mesh.string()));
+  }
   const Result<SceneBody> body = make_scene_body(scene);
   if (!body.ok()) return body.error();
-  SceneSummary summary;
-  summary.vertices = vertices_of(body->mesh).size();
-  summary.elements = body->element_count();
-  summary.fixed_vertices = body->fixed.size();
-  summary.fixed_selections = body->fixed_selections;
-  summary.mass = body->body.lumped_mass().sum() / 3;
-  summary.warnings = body->warnings;
+  SceneSummary summary = summarize(*body);
   SceneFiles files(scene);
   SUPPLE_RETURN_IF_ERROR(files.open());
   summary.setup_seconds = seconds_since(start);

@@ -73,6 +73,15 @@ class TomlReader {
     read(table, key, *value);
   }
 
+  void read(const toml::table& table, std::string_view key, bool& value) {
+    const toml::node* node = table.get(key);
+    if (!node) return;
+    if (const auto* word = node->as_boolean())
+      value = word->get();
+    else
+      fail(*node, fmt::format("\"{}\" must be true or false", key));
+  }
+
   void read(const toml::table& table, std::string_view key, int& value, int smallest) {
     const toml::node* node = table.get(key);
     if (!node) return;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/forces/cubic_forces.h"
 
+#include "supple/base/assert.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
+#include "supple/mesh/topology.h"
 
 #include <fmt/format.h>
 
@@ -150,21 +152,47 @@ Gram gram_of(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, 
   return total;
 }
 
-/// UᵀMU for unit density over the given elements.
+/// Integrals of the rest positions and the basis vectors over the given elements.
 template <int Nodes>
-MatX unit_mass(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, const MatX& basis) {
-  MatX MU = MatX::Zero(basis.rows(), basis.cols());
-  for (const Index element : elements) {
-    const auto e = static_cast<std::size_t>(element);
-    const auto products = shape_products(element_nodes(mesh, e));
-    for (int a = 0; a < Nodes; ++a) {
-      for (int b = 0; b < Nodes; ++b) {
-        MU.middleRows<3>(3 * mesh.elements[e][static_cast<std::size_t>(a)]) +=
-            products(a, b) * basis.middleRows<3>(3 * mesh.elements[e][static_cast<std::size_t>(b)]);
-      }
-    }
+MassMoments unit_moments(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, const MatX& basis) {
+  const auto fields = basis.cols() + 1;
+  const auto vertices = static_cast<Eigen::Index>(mesh.vertices.size());
+  // Column v holds all fields at vertex v.
+  MatX values(3 * fields, vertices);
+  for (Eigen::Index v = 0; v < vertices; ++v) {
+    values.col(v).head<3>() = mesh.vertices[static_cast<std::size_t>(v)];
+    for (Eigen::Index a = 1; a < fields; ++a) values.col(v).segment<3>(3 * a) = basis.col(a - 1).segment<3>(3 * v);
   }
-  return basis.transpose() * MU;
+  MatX weighted = MatX::Zero(3 * fields, vertices);
+  MassMoments moments;
+  for (const Index element : elements) {
+    const auto& nodes = mesh.elements[static_cast<std::size_t>(element)];
+    const auto products = shape_products(element_nodes(mesh, static_cast<std::size_t>(element)));
+    moments.volume += products.sum();
+    for (int a = 0; a < Nodes; ++a)
+      for (int b = 0; b < Nodes; ++b)
+        weighted.col(nodes[static_cast<std::size_t>(a)]) +=
+            products(a, b) * values.col(nodes[static_cast<std::size_t>(b)]);
+  }
+  moments.first = weighted.rowwise().sum().reshaped(3, fields);
+  moments.second.noalias() = values * weighted.transpose();
+  return moments;
+}
+
+/// The mesh, and its own boundary as what is looked at.
+template <int Nodes>
+void copy_mesh(const VolumeMesh<Nodes>& mesh, SubspaceModel& model) {
+  model.rest_positions = mesh.vertices;
+  model.nodes_per_element = Nodes;
+  for (const auto& element : mesh.elements) model.elements.insert(model.elements.end(), element.begin(), element.end());
+  model.element_group.resize(mesh.elements.size());
+  BoundarySurface boundary = boundary_surface(mesh);
+  model.surface.rest_positions = std::move(boundary.surface.vertices);
+  model.surface.triangles = std::move(boundary.surface.triangles);
+  model.surface.basis.resize(3 * model.surface.vertex_count(), model.basis.cols());
+  for (Index v = 0; v < model.surface.vertex_count(); ++v)
+    model.surface.basis.middleRows<3>(3 * v) =
+        model.basis.middleRows<3>(3 * boundary.volume_vertex[static_cast<std::size_t>(v)]);
 }
 
 template <int Nodes>
@@ -189,16 +217,18 @@ Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Pr
   SUPPLE_RETURN_IF_ERROR(check(mesh, basis));
   const auto r = static_cast<Index>(basis.cols());
   SubspaceModel model;
-  model.rest_positions = mesh.vertices;
   model.basis = basis;
+  copy_mesh(mesh, model);
   progress.stage("computing force coefficients");
   const auto groups = elements_by_material(mesh);
   for (std::size_t material = 0; material < groups.size(); ++material) {
     if (groups[material].empty()) continue;
+    for (const Index e : groups[material])
+      model.element_group[static_cast<std::size_t>(e)] = static_cast<Index>(model.groups.size());
     const Gram gram = gram_of(mesh, groups[material], basis, progress);
     model.groups.push_back({mesh.materials.empty() ? default_material() : mesh.materials[material],
                             polynomial_from(gram.volume, 1.0, r), polynomial_from(gram.shear, 2.0, r),
-                            unit_mass(mesh, groups[material], basis)});
+                            unit_moments(mesh, groups[material], basis)});
   }
   return model;
 }
@@ -210,6 +240,11 @@ Result<SubspaceModel> build_subspace_model(const TetMesh& mesh, const MatX& basi
 }
 Result<SubspaceModel> build_subspace_model(const HexMesh& mesh, const MatX& basis, Progress& progress) {
   return build(mesh, basis, progress);
+}
+
+void embed_surface(SubspaceModel& model, const Surface& surface, const Embedding& embedding) {
+  SUPPLE_ASSERT(embedding.size() == surface.vertices.size() && embedding.mesh_vertices == model.vertex_count());
+  model.surface = {surface.vertices, surface.triangles, embedding.interpolate(model.basis)};
 }
 
 }  // namespace supple

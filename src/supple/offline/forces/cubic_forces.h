@@ -14,6 +14,7 @@
 #include "supple/asset/subspace_model.h"
 #include "supple/base/progress.h"
 #include "supple/base/result.h"
+#include "supple/mesh/embedding.h"
 
 namespace supple {
 
@@ -23,5 +24,8 @@ Result<SubspaceModel> build_subspace_model(const TetMesh& mesh, const MatX& basi
                                            Progress& progress = Progress::silent());
 Result<SubspaceModel> build_subspace_model(const HexMesh& mesh, const MatX& basis,
                                            Progress& progress = Progress::silent());
+
+/// Makes the embedded surface the one that is looked at and touched, instead of the mesh's own boundary.
+void embed_surface(SubspaceModel& model, const Surface& surface, const Embedding& embedding);
 
 }  // namespace supple

@@ -82,8 +82,11 @@ NodalLoad spread(const std::vector<Index>& vertices, const Vec3& force) {
 Result<SketchRecording> load_sketch(const std::filesystem::path& path) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes.ok()) return bytes.error();
-  const std::string name = path.string();
-  TextScanner text(*bytes, name);
+  return parse_sketch(*bytes, path.string());
+}
+
+Result<SketchRecording> parse_sketch(std::string_view bytes, const std::string& name) {
+  TextScanner text(bytes, name);
   SketchRecording recording;
   std::size_t loads = 0;
   SUPPLE_RETURN_IF_ERROR(read_header(text, recording, loads));
@@ -96,13 +99,17 @@ Result<SketchRecording> load_sketch(const std::filesystem::path& path) {
 }
 
 Status save_sketch(const std::filesystem::path& path, const SketchRecording& recording) {
+  return write_file_atomically(path, encode_sketch(recording));
+}
+
+std::string encode_sketch(const SketchRecording& recording) {
   std::string text =
       fmt::format("{} {}\nvertices {}\nloads {}\n", magic, version, recording.vertex_count, recording.loads.size());
   for (const NodalLoad& load : recording.loads) {
     text += fmt::format("load {}\n", load.size());
     for (const auto& [vertex, f] : load) text += fmt::format("{} {} {} {}\n", vertex, f[0], f[1], f[2]);
   }
-  return write_file_atomically(path, text);
+  return text;
 }
 
 VecX dense_load(const NodalLoad& load, Index vertex_count) {

@@ -32,6 +32,10 @@ struct SketchRecording {
   std::vector<NodalLoad> loads;
 };
 
+/// `name` is for messages.
+Result<SketchRecording> parse_sketch(std::string_view bytes, const std::string& name);
+std::string encode_sketch(const SketchRecording& recording);
+
 Result<SketchRecording> load_sketch(const std::filesystem::path& path);
 Status save_sketch(const std::filesystem::path& path, const SketchRecording& recording);
 

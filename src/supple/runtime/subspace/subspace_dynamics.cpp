@@ -38,7 +38,7 @@ Status check(const SubspaceModel& model) {
 
 MatX mass_of(const SubspaceModel& model) {
   MatX mass = MatX::Zero(model.size(), model.size());
-  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.mass;
+  for (const MaterialGroup& group : model.groups) mass += group.material.density * group.moments.reduced_mass();
   return mass;
 }
 
@@ -209,6 +209,12 @@ bool SubspaceDynamics<T>::explicit_acceleration(std::span<const T> force, const 
   }
   mass_factor_.solve(next_.acceleration.data());
   return all_finite(next_.acceleration);
+}
+
+template <class T>
+void SubspaceDynamics<T>::initialize(std::span<const T> force) {
+  next_ = state_;
+  if (explicit_acceleration(force, state_.velocity.data())) state_.acceleration = next_.acceleration;
 }
 
 template <class T>

@@ -55,6 +55,8 @@ class SubspaceDynamics {
   /// Continues from a saved state; its sizes must fit.
   void set_state(const SubspaceState<T>& state);
 
+  /// Gives the present state the acceleration that this force causes, as Newmark's first step wants it.
+  void initialize(std::span<const T> force);
   /// One step under the reduced external force f̃ (r entries) at the end of the step.
   SubspaceReport step(std::span<const T> force);
   /// The q at which R̃(q) = f̃, found from the present q by Newton's method with a line search; velocities become zero.

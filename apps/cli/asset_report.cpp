@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "asset_report.h"
+
+#include "report_rows.h"
+#include "supple/asset/subspace_archive.h"
+#include "supple/runtime/subspace/reduced_forces.h"
+
+#include <Eigen/Eigenvalues>
+
+#include <numbers>
+
+namespace supple {
+namespace {
+
+/// Of the reduced object at rest: K0 x = (2πf)² M̃ x.
+VecX frequencies_of(const SubspaceModel& model) {
+  ReducedForces<double> forces(model);
+  const VecX rest = VecX::Zero(model.size());
+  forces.evaluate(rest.data());
+  MatX stiffness(model.size(), model.size());
+  for (Index b = 0; b < model.size(); ++b)
+    for (Index a = 0; a < model.size(); ++a)
+      stiffness(a, b) = forces.stiffness()[static_cast<std::size_t>(pair_index(a, b))];
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(stiffness, mass_moments(model).reduced_mass(),
+                                                              Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().cwiseMax(0).cwiseSqrt() / (2 * std::numbers::pi);
+}
+
+void add_groups(ReportRows& out, const SubspaceModel& model) {
+  std::vector<std::string> lines;
+  nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  for (const MaterialGroup& group : model.groups) {
+    const ElasticMaterial& m = group.material;
+    lines.push_back(fmt::format("{}: E {:g} Pa, ν {:g}, ρ {:g} kg/m³, {:.5g} m³", m.name.empty() ? "(no name)" : m.name,
+                                m.young, m.poisson, m.density, group.moments.volume));
+    groups.push_back({{"name", m.name},
+                      {"young", m.young},
+                      {"poisson", m.poisson},
+                      {"density", m.density},
+                      {"volume", group.moments.volume}});
+  }
+  out.list(lines.size() == 1 ? "material" : "materials", lines);
+  out.json["materials"] = std::move(groups);
+}
+
+void add_model(ReportRows& out, const SubspaceModel& model) {
+  const VecX frequencies = frequencies_of(model);
+  const bool bricks = model.nodes_per_element == 8;
+  out.row("coordinates", "{}", model.size());
+  out.row("body", "{} vertices, {} {}, {:.5g} kg", model.vertex_count(), model.element_count(),
+          bricks ? "bricks" : "tetrahedra", mass_moments(model).volume);
+  out.row("surface", "{} vertices, {} triangles", model.surface.vertex_count(), model.surface.triangles.size());
+  if (model.anchored())
+    out.row("fixed", "{} vertices", model.fixed_vertices.size());
+  else
+    out.row("fixed", "nothing: the object is free");
+  add_groups(out, model);
+  out.row("frequencies", "{:.5g} to {:.5g} Hz at rest", frequencies[0], frequencies[frequencies.size() - 1]);
+  const std::size_t bytes = ReducedForces<double>(model).bytes_read();
+  out.row("step reads", "{:.1f} KiB of coefficients in double precision", static_cast<double>(bytes) / 1024);
+  out.json["coordinates"] = model.size();
+  out.json["vertices"] = model.vertex_count();
+  out.json["elements"] = model.element_count();
+  out.json["element"] = bricks ? "brick" : "tet";
+  out.json["mass"] = mass_moments(model).volume;
+  out.json["surface_vertices"] = model.surface.vertex_count();
+  out.json["surface_triangles"] = model.surface.triangles.size();
+  out.json["fixed_vertices"] = model.fixed_vertices.size();
+  out.json["frequencies_hz"] = std::vector<double>(frequencies.begin(), frequencies.end());
+  out.json["coefficient_bytes"] = bytes;
+}
+
+}  // namespace
+
+Result<MeshReport> describe_asset(const std::filesystem::path& path) {
+  const Result<Archive> archive = Archive::open(path);
+  if (!archive.ok()) return archive.error();
+  ReportRows out;
+  out.row("format", "Supple archive, kind \"{}\", every byte checked", archive->kind());
+  out.row("size", "{:.2f} MiB in {} arrays", static_cast<double>(archive->size_in_bytes()) / (1 << 20),
+          archive->names().size());
+  out.json["format"] = "Supple archive";
+  out.json["kind"] = archive->kind();
+  out.json["bytes"] = archive->size_in_bytes();
+  out.json["arrays"] = archive->names();
+  if (archive->kind() == "subspace") {
+    const Result<SubspaceModel> model = decode_subspace_model(*archive);
+    if (!model.ok()) return model.error();
+    add_model(out, *model);
+  }
+  return MeshReport{std::move(out.text), std::move(out.json)};
+}
+
+}  // namespace supple

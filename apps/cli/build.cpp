@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// supple build: a mesh or a scene becomes a subspace model that runs in real time.
+#include "command.h"
+#include "supple/asset/subspace_archive.h"
+#include "supple/io/file.h"
+#include "supple/pipeline/build_subspace.h"
+
+#include <memory>
+
+namespace supple {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string output;
+  std::string sketch;
+  int modes = 0;
+  int size = 0;
+  bool anchored = false;
+  int resolution = 0;
+  std::vector<std::string> fixed;
+  SceneMaterial material;
+  std::vector<CLI::Option*> mesh_only;
+};
+
+bool is_scene(const std::string& input) { return std::filesystem::path(input).extension() == ".toml"; }
+
+Result<Scene> scene_of_mesh(const Options& options) {
+  Scene scene;
+  scene.name = options.input;
+  scene.mesh = options.input;
+  scene.material = options.material;
+  scene.fixed = options.fixed;
+  scene.voxels.emplace();
+  scene.voxels->resolution = options.resolution > 0 ? options.resolution : 32;
+  return scene;
+}
+
+Result<Scene> make_scene(const Options& options) {
+  if (is_scene(options.input)) {
+    for (const CLI::Option* option : options.mesh_only) {
+      if (option->count() > 0)
+        return usage_error(fmt::format("{} is for a mesh; write it into {} instead (docs/scene.md)", option->get_name(),
+                                       options.input));
+    }
+  }
+  Result<Scene> scene = is_scene(options.input) ? load_scene(options.input, SceneUse::build) : scene_of_mesh(options);
+  if (!scene.ok()) return scene;
+  if (options.modes > 0) scene->reduction.linear_modes = options.modes;
+  if (options.size > 0) scene->reduction.size = options.size;
+  if (options.anchored) scene->reduction.anchored = true;
+  if (!options.sketch.empty()) scene->reduction.sketch = options.sketch;
+  return scene;
+}
+
+void fill_result(const Options& options, const SubspaceBuild& build, std::size_t bytes, Json& out) {
+  const SubspaceModel& model = build.model;
+  out["input"] = options.input;
+  out["asset"] = options.output;
+  out["coordinates"] = model.size();
+  out["suggested_coordinates"] = build.suggested_size;
+  out["vertices"] = model.vertex_count();
+  out["elements"] = model.element_count();
+  out["element"] = model.nodes_per_element == 4 ? "tet" : "brick";
+  out["surface_vertices"] = model.surface.vertex_count();
+  out["surface_triangles"] = model.surface.triangles.size();
+  out["fixed_vertices"] = model.fixed_vertices.size();
+  out["mass"] = build.mass;
+  out["material_groups"] = model.groups.size();
+  out["frequencies_hz"] = std::vector<double>(build.frequencies.begin(), build.frequencies.end());
+  out["singular_values"] = std::vector<double>(build.singular_values.begin(), build.singular_values.end());
+  if (build.loads_selected > 0) out["sketch"] = {{"loads", build.loads_selected}, {"shapes", build.shapes_selected}};
+  out["bytes"] = bytes;
+  out["timing"] = {
+      {"mesh_s", build.mesh_seconds}, {"basis_s", build.basis_seconds}, {"coefficients_s", build.coefficients_seconds}};
+}
+
+void write_text(const Options& options, const SubspaceBuild& build, std::size_t bytes, Session& session) {
+  const SubspaceModel& model = build.model;
+  session.line("{}", options.input);
+  session.line("body          {} vertices, {} {}, {:.5g} kg, {}", model.vertex_count(), model.element_count(),
+               model.nodes_per_element == 4 ? "tetrahedra" : "bricks", build.mass,
+               counted(model.groups.size(), "material", "materials"));
+  session.line("surface       {} vertices, {} triangles", model.surface.vertex_count(), model.surface.triangles.size());
+  for (const SceneSelection& f : build.fixed_selections)
+    session.line("fixed         {} by {}", counted(f.vertices, "vertex", "vertices"), f.select);
+  if (!model.anchored()) session.line("fixed         nothing: the object is free");
+  if (build.frequencies.size() > 0)
+    session.line("modes         {} linear modes from {:.4g} to {:.4g} Hz, and their derivatives",
+                 build.frequencies.size(), build.frequencies[0], build.frequencies[build.frequencies.size() - 1]);
+  else
+    session.line("sketch        {} solved loads, {} different shapes", build.loads_selected, build.shapes_selected);
+  session.line("coordinates   {} ({} suggested by the singular values)", model.size(), build.suggested_size);
+  session.line("time          mesh {:.2f} s, basis {:.2f} s, force coefficients {:.2f} s", build.mesh_seconds,
+               build.basis_seconds, build.coefficients_seconds);
+  session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes) / (1 << 20));
+}
+
+Status build(const Options& options, Session& session) {
+  const Result<Scene> scene = make_scene(options);
+  if (!scene.ok()) return scene.error();
+  if (std::filesystem::path(options.output).extension() != ".supple")
+    return usage_error(fmt::format("-o {}: a model's file ends in .supple", options.output));
+  const Result<SubspaceBuild> built = build_subspace(*scene, session.progress);
+  if (!built.ok()) return about(options.input, built.error());
+  session.warnings = built->warnings;
+  const std::string bytes = encode_subspace_model(built->model);
+  SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.output, bytes));
+  write_text(options, *built, bytes.size(), session);
+  fill_result(options, *built, bytes.size(), session.result);
+  return {};
+}
+
+void add_mesh_options(CLI::App& app, Options& options) {
+  const auto keep = [&](CLI::Option* option) {
+    options.mesh_only.push_back(option->group("Without a scene file"));
+    return option;
+  };
+  keep(app.add_option("--fix", options.fixed,
+                      std::string("Vertices that can't move; may be repeated:\n") + selection_help +
+                          ", or paint:NAME for the\npainted part of a surface (the attribute above 0.5)"))
+      ->type_name("SELECT")
+      ->allow_extra_args(false);
+  keep(app.add_option("--resolution", options.resolution, "Bricks along the longest side of a surface [32]"))
+      ->check(positive())
+      ->type_name("N");
+  keep(app.add_option("--young", options.material.young, "Young's modulus [Pa]"))->type_name("E");
+  keep(app.add_option("--poisson", options.material.poisson, "Poisson's ratio, below 0.5"))->type_name("NU");
+  keep(app.add_option("--density", options.material.density, "Density [kg/m³]"))->type_name("RHO");
+}
+
+RunCommand add(CLI::App& app) {
+  describe(app,
+           "Makes a subspace model (.supple) of one deformable object: a solid mesh as it is, or a surface filled\n"
+           "with bricks. The basis comes from vibration modes and their derivatives, or from a sketch (--sketch);\n"
+           "the forces are exact for St. Venant-Kirchhoff material. `supple simulate` runs the model, `supple\n"
+           "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n",
+           "  supple build beam.veg --fix min-x -o beam.supple\n"
+           "  supple build spoon.obj --resolution 60 --fix max-x --young 2e9 --density 1200 -o spoon.supple\n"
+           "  supple build examples/beam_model.toml -o out/beam.supple\n");
+  const auto options = std::make_shared<Options>();
+  app.add_option("INPUT", options->input, "A mesh, or a scene (.toml) with mesh, materials, [[fix]] and [reduce]")
+      ->required()
+      ->type_name("");
+  app.add_option("-o,--output", options->output, "The model to write")->required()->type_name("FILE");
+  app.add_option("-n,--modes", options->modes, "Linear modes that the basis grows from [20]")
+      ->check(positive())
+      ->type_name("K");
+  app.add_option("-r,--size", options->size, "Coordinates of the model [what is suggested, at most 30]")
+      ->check(positive())
+      ->type_name("R");
+  app.add_flag("--anchored", options->anchored, "Refuse an object that can move as a whole");
+  app.add_option("--sketch", options->sketch, "A recording of `supple sketch` to solve and take the basis from")
+      ->type_name("FILE");
+  add_mesh_options(app, *options);
+  return [options](Session& session) { return build(*options, session); };
+}
+
+const RegisteredCommand registered{50, "build", "Make a real-time model of a deformable object.", add};
+
+}  // namespace
+}  // namespace supple
