@@ -192,6 +192,7 @@ TEST(RootMotion, PlacementTimesPoseIsTheWorld) {
   // A prop beside the root, which the root's motion must not drag along.
   tube.skeleton.joints.push_back({"prop", -1, {}, {}});
   tube.skins[0].joints[3] = 4;
+  tube.skins[0].joints[0] = 1;  // what is above the root carries no skin
   CharacterRigSettings settings;
   settings.root = 1;
   const CharacterRig rig = CharacterRig::create(tube, settings).value();
