@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/entries.h"
 
+#include "supple/io/bvh.h"
 #include "supple/io/gmsh.h"
 #include "supple/io/medit.h"
 #include "supple/io/obj.h"
@@ -11,6 +12,7 @@
 #include "supple/io/veg.h"
 #include "supple/io/vertex_list.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -177,6 +179,21 @@ void vertex_list(std::string_view bytes) {
   if (!list.ok()) return;
   const Result<std::vector<Index>> again = parse_vertex_list(encode_vertex_list(*list), "again", 1000);
   require(again.ok() && *again == *list, "vertex lists survive");
+}
+
+void bvh(std::string_view bytes) {
+  const Result<BvhMotion> motion = parse_bvh(bytes, "input");
+  if (!motion.ok()) {
+    require(motion.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  for (Index j = 0; j < motion->skeleton.size(); ++j)
+    require(motion->skeleton.joints[static_cast<std::size_t>(j)].parent < j, "parents come first");
+  for (const Channel& channel : motion->clip.channels) {
+    require(channel.joint >= 0 && channel.joint < motion->skeleton.size(), "channels move joints");
+    require(channel.values.size() == channel.times.size() * static_cast<std::size_t>(channel.width), "keys are whole");
+    for (const double value : channel.values) require(std::isfinite(value), "numbers are finite");
+  }
 }
 
 }  // namespace supple::fuzz

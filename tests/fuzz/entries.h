@@ -17,14 +17,15 @@ void off(std::string_view bytes);
 void stl(std::string_view bytes);
 void ply(std::string_view bytes);
 void vertex_list(std::string_view bytes);
+void bvh(std::string_view bytes);
 
 using Entry = void (*)(std::string_view);
 struct Target {
   const char* name;
   Entry entry;
 };
-inline constexpr Target targets[] = {{"veg", veg},       {"gmsh", gmsh}, {"medit", medit},
-                                     {"tetgen", tetgen}, {"obj", obj},   {"off", off},
-                                     {"stl", stl},       {"ply", ply},   {"vertex_list", vertex_list}};
+inline constexpr Target targets[] = {
+    {"veg", veg}, {"gmsh", gmsh}, {"medit", medit}, {"tetgen", tetgen},           {"obj", obj},
+    {"off", off}, {"stl", stl},   {"ply", ply},     {"vertex_list", vertex_list}, {"bvh", bvh}};
 
 }  // namespace supple::fuzz
