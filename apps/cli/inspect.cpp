@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// supple inspect: what is in a mesh file, and how good it is.
+// supple inspect: what is in the file of a mesh or a character, and how good it is.
+#include "character_report.h"
 #include "command.h"
 #include "mesh_report.h"
+#include "supple/io/file_kind.h"
 #include "supple/io/mesh_file.h"
 
 #include <memory>
@@ -13,24 +15,30 @@ struct Options {
   std::vector<std::string> files;
 };
 
+Result<MeshReport> describe_file(const std::string& file) {
+  if (kind_of_extension(file) == FileKind::gltf) return describe_character_file(file);
+  const Result<LoadedMesh> loaded = load_mesh(file);
+  if (!loaded.ok()) return loaded.error();
+  return describe_mesh(*loaded);
+}
+
 Status inspect(const Options& options, Session& session) {
   Json reports = Json::array();
   std::optional<Error> last_error;
   std::size_t good = 0;
   for (const std::string& file : options.files) {
     if (session.progress.cancelled()) return failure("cancelled");
-    const Result<LoadedMesh> loaded = load_mesh(file);
-    if (loaded.ok()) {
-      const MeshReport report = describe_mesh(*loaded);
+    const Result<MeshReport> described = describe_file(file);
+    if (described.ok()) {
       if (++good > 1) session.text += "\n";
       session.line("{}", file);
-      session.text += report.text;
+      session.text += described->text;
       Json entry{{"file", file}};
-      entry.update(report.json);
+      entry.update(described->json);
       reports.push_back(std::move(entry));
       continue;
     }
-    last_error = about(file, loaded.error());
+    last_error = about(file, described.error());
     if (options.files.size() == 1) break;
     session.exit_code = report(*last_error);
     reports.push_back({{"file", file}, {"error", last_error->message}});
@@ -42,12 +50,15 @@ Status inspect(const Options& options, Session& session) {
 }
 
 RunCommand add(CLI::App& app) {
-  describe(app,
-           "Shows what is in mesh files: format, counts, sets, materials, size, volume, mass, the quality of\n"
-           "the elements (volumes, dihedral angles) and of the surface (watertight, holes, non-manifold edges).\n"
-           "Reads .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres.\n",
-           "  supple inspect body.veg\n"
-           "  supple inspect *.obj --json report.json\n");
+  describe(
+      app,
+      "Shows what is in mesh files: format, counts, sets, materials, size, volume, mass, the quality of\n"
+      "the elements (volumes, dihedral angles) and of the surface (watertight, holes, non-manifold edges).\n"
+      "For characters (.glb, .gltf): meshes, skins, joints, clips, morph targets, extensions as well.\n"
+      "Reads .glb, .gltf, .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres.\n",
+      "  supple inspect hero.glb\n"
+      "  supple inspect body.veg\n"
+      "  supple inspect *.obj --json report.json\n");
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "Mesh files")->required()->type_name("");
   return [options](Session& session) { return inspect(*options, session); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_report.h"
 
+#include "report_lines.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 
@@ -13,24 +14,7 @@ namespace supple {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t most_lines = 12;  // of any list; --json has them all
-
-class Report {
- public:
-  template <class... Args>
-  void row(std::string_view label, fmt::format_string<Args...> format, Args&&... args) {
-    text += fmt::format("  {:<14}{}\n", label, fmt::format(format, std::forward<Args>(args)...));
-  }
-  /// The label once, then the entries below one another.
-  void list(std::string_view label, const std::vector<std::string>& entries) {
-    const std::size_t shown = entries.size() > most_lines ? most_lines - 1 : entries.size();
-    for (std::size_t k = 0; k < shown; ++k) row(k == 0 ? label : "", "{}", entries[k]);
-    if (shown < entries.size()) row("", "… and {} more (all in --json)", entries.size() - shown);
-  }
-
-  std::string text;
-  Json json = Json::object();
-};
+using Report = ReportLines;
 
 std::string plural(std::int64_t count, std::string_view singular, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? singular : many);

@@ -16,6 +16,7 @@ void obj(std::string_view bytes);
 void off(std::string_view bytes);
 void stl(std::string_view bytes);
 void ply(std::string_view bytes);
+void gltf(std::string_view bytes);
 void vertex_list(std::string_view bytes);
 void bvh(std::string_view bytes);
 
@@ -24,8 +25,9 @@ struct Target {
   const char* name;
   Entry entry;
 };
-inline constexpr Target targets[] = {
-    {"veg", veg}, {"gmsh", gmsh}, {"medit", medit}, {"tetgen", tetgen},           {"obj", obj},
-    {"off", off}, {"stl", stl},   {"ply", ply},     {"vertex_list", vertex_list}, {"bvh", bvh}};
+inline constexpr Target targets[] = {{"veg", veg},       {"gmsh", gmsh}, {"medit", medit},
+                                     {"tetgen", tetgen}, {"obj", obj},   {"off", off},
+                                     {"stl", stl},       {"ply", ply},   {"vertex_list", vertex_list},
+                                     {"bvh", bvh},       {"gltf", gltf}};
 
 }  // namespace supple::fuzz
