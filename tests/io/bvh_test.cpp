@@ -61,7 +61,7 @@ TEST(Bvh, RotationsMultiplyInTheOrderOfTheirChannels) {
 }
 
 TEST(Bvh, RefusalsAreSentencesWithLines) {
-  EXPECT_NE(refusal(two_joints, "HIERARCHY", "hierarchy").find("a.bvh, line 1"), std::string::npos);
+  EXPECT_NE(refusal(two_joints, "HIERARCHY", "HIERARKY").find("a.bvh, line 1"), std::string::npos);
   EXPECT_NE(refusal(two_joints, "Zrotation Yrotation Xrotation", "Zrotation Yrotation Wrotation").find("Wrotation"),
             std::string::npos);
   EXPECT_NE(refusal(two_joints, "60\n", "\n").find("frame 2 of 2"), std::string::npos);

@@ -56,18 +56,23 @@ Index last_of(const std::vector<JointRole>& roles, BodyPart part) {
   return last;
 }
 
-/// How much a pose looks like standing straight: legs down and straight, trunk up, arms straight.
+/// How much a pose looks like standing straight: legs straight down, side by side, trunk up, arms straight.
 double uprightness(const BodyJoints& body, const std::vector<Affine>& world, const Vec3& up) {
   const auto straightness = [&](const BodyJoints::Limb& limb) {
     const double length = (at(world, limb.second) - at(world, limb.first)).norm() +
                           (at(world, limb.third) - at(world, limb.second)).norm();
     return length > 0 ? (at(world, limb.third) - at(world, limb.first)).norm() / length : 0.0;
   };
-  double score = 2 * direction(world, body.hips, body.top).dot(up);
-  for (const BodyJoints::Limb& leg : body.legs)
-    score += 4 * straightness(leg) - 2 * direction(world, leg.first, leg.third).dot(up);
+  double score = 4 * direction(world, body.hips, body.top).dot(up);
+  Vec3 apart = Vec3::Zero();
+  for (const BodyJoints::Limb& leg : body.legs) {
+    const Vec3 down = direction(world, leg.first, leg.third);
+    score += 4 * straightness(leg) - 6 * down.dot(up);
+    apart = down - apart;
+  }
+  score -= 4 * apart.norm();
   for (const BodyJoints::Limb& arm : body.arms) {
-    if (arm.complete()) score += straightness(arm);
+    if (arm.complete()) score += 0.5 * straightness(arm);
   }
   return score;
 }
