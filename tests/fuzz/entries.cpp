@@ -2,6 +2,7 @@
 #include "fuzz/entries.h"
 
 #include "supple/asset/subspace_archive.h"
+#include "supple/io/bvh.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/rest_surface.h"
 #include "supple/io/gmsh.h"
@@ -274,6 +275,21 @@ void subspace_archive(std::string_view bytes) {
     for (const Triangle& t : model->surface.triangles)
       require(in_range(t, model->surface.rest_positions.size()), "corners exist");
     require(model->surface.basis.rows() == 3 * model->surface.vertex_count(), "the surface's basis fits");
+  }
+}
+
+void bvh(std::string_view bytes) {
+  const Result<BvhMotion> motion = parse_bvh(bytes, "input");
+  if (!motion.ok()) {
+    require(motion.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  for (Index j = 0; j < motion->skeleton.size(); ++j)
+    require(motion->skeleton.joints[static_cast<std::size_t>(j)].parent < j, "parents come first");
+  for (const Channel& channel : motion->clip.channels) {
+    require(channel.joint >= 0 && channel.joint < motion->skeleton.size(), "channels move joints");
+    require(channel.values.size() == channel.times.size() * static_cast<std::size_t>(channel.width), "keys are whole");
+    for (const double value : channel.values) require(std::isfinite(value), "numbers are finite");
   }
 }
 

@@ -20,6 +20,7 @@ void gltf(std::string_view bytes);
 void vertex_list(std::string_view bytes);
 void sketch(std::string_view bytes);
 void subspace_archive(std::string_view bytes);  ///< once as it is, once with a checksum that fits
+void bvh(std::string_view bytes);
 
 using Entry = void (*)(std::string_view);
 struct Target {
@@ -37,6 +38,7 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"vertex_list", vertex_list},
                                      {"sketch", sketch},
                                      {"subspace_archive", subspace_archive},
-                                     {"gltf", gltf}};
+                                     {"gltf", gltf},
+                                     {"bvh", bvh}};
 
 }  // namespace supple::fuzz
