@@ -118,6 +118,11 @@ void TriangleTree::split(Index number, const std::vector<Vec3>& centers, const S
   split(left + 1, centers, surface);
 }
 
+Vec3 TriangleTree::area_vector(std::size_t place) const {
+  const auto& x = corners_[place];
+  return (x[1] - x[0]).cross(x[2] - x[0]);
+}
+
 TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) const {
   Nearest found;
   if (nodes_.empty()) return found;
@@ -147,7 +152,7 @@ TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) con
       const double distance = (x - point).squaredNorm();
       if (distance > best || (distance == best && found.triangle >= 0)) continue;
       best = distance;
-      found = {order_[k], std::sqrt(distance), x};
+      found = {order_[k], static_cast<Index>(k), std::sqrt(distance), x};
     }
   }
   return found;

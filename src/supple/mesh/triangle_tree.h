@@ -29,6 +29,7 @@ class TriangleTree {
 
   struct Nearest {
     Index triangle = -1;  ///< -1: none within reach
+    Index place = -1;     ///< of the triangle in the order of the leaves
     double distance = std::numeric_limits<double>::infinity();
     Vec3 point = Vec3::Zero();
   };
@@ -47,6 +48,8 @@ class TriangleTree {
   const std::vector<std::array<Vec3, 3>>& corners() const { return corners_; }
   /// Number in the surface of the triangle at a place of that order.
   Index triangle(std::size_t place) const { return order_[place]; }
+  /// Twice the area, in the direction from which the triangle at a place runs counter-clockwise.
+  Vec3 area_vector(std::size_t place) const;
   bool empty() const { return corners_.empty(); }
 
  private:

@@ -138,6 +138,7 @@ void stencils_of_cube(const FleshNodes& nodes, const BccLattice& lattice, const 
 class Stuffer {
  public:
   Stuffer(const FleshNodes& nodes, const BccLattice& lattice) : nodes_(nodes), lattice_(lattice) {
+    out_.cube = lattice.cube();
     node_vertex_.assign(nodes.site.size(), -1);
     cut_vertex_.assign(nodes.site.size() * BccLattice::neighbor_count, -1);
   }
@@ -155,7 +156,11 @@ class Stuffer {
   }
 
   void place_cuts(const Flesh& flesh) {
+    share_.assign(out_.kind.size(), 0.5);
+    push_.assign(out_.kind.size(), Vec3::Zero());
+    depth_.assign(out_.kind.size(), 0);
     parallel_for(static_cast<std::int64_t>(cuts_.size()), 64, [&](std::int64_t n) { place(flesh, cuts_[n]); });
+    retreat();
   }
 
   void add_tets(const Stencil& stencil) {
@@ -198,6 +203,7 @@ class Stuffer {
   Index add_vertex(const Vec3& position, const Vec3& wish, VertexKind kind) {
     out_.mesh.vertices.push_back(position);
     out_.wish.push_back(wish);
+    out_.normal.emplace_back(Vec3::Zero());
     out_.kind.push_back(kind);
     return static_cast<Index>(out_.kind.size()) - 1;
   }
@@ -229,8 +235,30 @@ class Stuffer {
     }
     double t = flesh.first_exit(p, q);
     if (t >= 1) t = 0.5;  // it goes on, but belongs to another copy
-    out_.wish[v] = p + t * (q - p);
     out_.mesh.vertices[v] = p + std::clamp(t, lowest, highest) * (q - p);
+    out_.wish[v] = p + t * (q - p);
+    share_[v] = t;
+    const TriangleTree::Nearest skin = flesh.tree().nearest(out_.wish[v], 0.01 * lattice_.cube());
+    if (skin.triangle >= 0) out_.normal[v] = flesh.tree().area_vector(static_cast<std::size_t>(skin.place)).normalized();
+  }
+
+  /// A real node close below the surface gives way, so that its cuts find room.
+  void retreat() {
+    constexpr double comfortable = 0.4;  // share of an edge that a cut needs
+    for (const Cut& cut : cuts_) {
+      const double t = share_[static_cast<std::size_t>(cut.vertex)];
+      const auto n = static_cast<std::size_t>(cut.node);
+      if (nodes_.is_thin(cut.node) || t >= comfortable) continue;
+      const auto v = static_cast<std::size_t>(node_vertex_[n]);
+      const Coordinates x = lattice_.coordinates(nodes_.site[n]);
+      const Vec3 edge = lattice_.position(BccLattice::step(x, cut.direction)) - lattice_.position(x);
+      push_[v] -= (comfortable - t) * edge;
+      depth_[v] = std::max(depth_[v], (comfortable - t) * edge.norm());
+    }
+    for (std::size_t v = 0; v < push_.size(); ++v) {
+      const double length = push_[v].norm();
+      if (length > 1e-9 * lattice_.cube()) out_.wish[v] += push_[v] * (depth_[v] / length);
+    }
   }
 
   /// Just outside the nearest sample of a thin node or of its thin neighbours.
@@ -257,6 +285,9 @@ class Stuffer {
   StuffedMesh out_;
   std::vector<Index> node_vertex_, cut_vertex_;
   std::vector<Cut> cuts_;
+  std::vector<double> share_;          // per cut vertex: of the edge from its node, where the surface is
+  std::vector<Vec3> push_;             // per real node
+  std::vector<double> depth_;          //
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ struct StuffedMesh {
   TetMesh mesh;
   std::vector<VertexKind> kind;  ///< per vertex
   std::vector<Vec3> wish;        ///< per vertex: where it would like to be
+  std::vector<Vec3> normal;      ///< per vertex: outward unit normal of the surface at the wish, zero where unknown
+  double cube = 0;               ///< of the lattice
 };
 
 StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice& lattice,

@@ -13,8 +13,8 @@ namespace {
 
 class Fitter {
  public:
-  Fitter(StuffedMesh& stuffed, const FitOptions& options)
-      : stuffed_(stuffed), mesh_(stuffed.mesh), limit_(std::cos(options.min_dihedral * std::numbers::pi / 180)) {
+  Fitter(StuffedMesh& stuffed, const TriangleTree& surface)
+      : stuffed_(stuffed), mesh_(stuffed.mesh), surface_(surface), home_(stuffed.mesh.vertices) {
     const std::size_t count = mesh_.vertices.size();
     first_.assign(count + 1, 0);
     for (const auto& tet : mesh_.elements) {
@@ -30,13 +30,20 @@ class Fitter {
     find_movable();
   }
 
-  void sweep(bool last) {
+  void sweep(double limit_degrees) {
+    limit_ = std::cos(limit_degrees * std::numbers::pi / 180);
     for (const Index v : movable_) {
-      const VertexKind kind = stuffed_.kind[static_cast<std::size_t>(v)];
-      if (kind == VertexKind::real) {
-        if (!last) relax(v);
-      } else {
-        move(v, stuffed_.wish[static_cast<std::size_t>(v)], false);
+      const auto k = static_cast<std::size_t>(v);
+      switch (stuffed_.kind[k]) {
+        case VertexKind::real:
+          if (stuffed_.wish[k] != home_[k]) move(v, stuffed_.wish[k], false);
+          move(v, middle_of_neighbors(v, false), true);
+          break;
+        case VertexKind::cut:
+          if (!move(v, skin_point(v, mesh_.vertices[k]), false)) slide(v);
+          break;
+        default:
+          move(v, stuffed_.wish[k], false);
       }
     }
   }
@@ -70,10 +77,29 @@ class Fitter {
     return cosine;
   }
 
-  void move(Index v, const Vec3& wish, bool improve) {
+  /// Where a cut vertex at x should go.
+  Vec3 skin_point(Index v, const Vec3& x) const {
+    const auto k = static_cast<std::size_t>(v);
+    if (stuffed_.normal[k].isZero()) return stuffed_.wish[k];
+    const TriangleTree::Nearest near = surface_.nearest(x, 0.4 * stuffed_.cube);
+    if (near.triangle < 0) return stuffed_.wish[k];
+    const Vec3 facing = surface_.area_vector(static_cast<std::size_t>(near.place));
+    return facing.dot(stuffed_.normal[k]) > 0.3 * facing.norm() ? near.point : stuffed_.wish[k];
+  }
+
+  /// Makes room sideways for a cut vertex that can't go where it should.
+  void slide(Index v) {
+    const auto k = static_cast<std::size_t>(v);
+    const Vec3& n = stuffed_.normal[k];
+    const Vec3 way = middle_of_neighbors(v, true) - mesh_.vertices[k];
+    move(v, mesh_.vertices[k] + way - n * n.dot(way), true);
+  }
+
+  /// True if it went all the way. With `improve` only if the smallest angle grows.
+  bool move(Index v, const Vec3& wish, bool improve) {
     Vec3& x = mesh_.vertices[static_cast<std::size_t>(v)];
     const Vec3 way = wish - x;
-    if (!(way.squaredNorm() > 0)) return;
+    if (!(way.squaredNorm() > 1e-16 * stuffed_.cube * stuffed_.cube)) return true;
     const double now = worst(v, x, 2);
     const double bound = improve ? now : std::max(limit_, now);
     for (double step = 1; step > 0.1; step /= 2) {
@@ -81,26 +107,30 @@ class Fitter {
       const double then = worst(v, there, bound);
       if (then > bound || (improve && !(then < now))) continue;
       x = there;
-      return;
+      return step == 1;
     }
+    return false;
   }
 
-  void relax(Index v) {
+  /// Each neighbour counts as often as tetrahedra hold it; those on the skin alone, if asked.
+  Vec3 middle_of_neighbors(Index v, bool skin_only) const {
     Vec3 middle = Vec3::Zero();
     double weight = 0;
     for (Index k = first_[static_cast<std::size_t>(v)]; k < first_[static_cast<std::size_t>(v) + 1]; ++k) {
       for (const Index u : mesh_.elements[static_cast<std::size_t>(tets_[static_cast<std::size_t>(k)])]) {
-        if (u == v) continue;
+        if (u == v || (skin_only && stuffed_.kind[static_cast<std::size_t>(u)] < VertexKind::cut)) continue;
         middle += mesh_.vertices[static_cast<std::size_t>(u)];
         weight += 1;
       }
     }
-    if (weight > 0) move(v, middle / weight, true);
+    return weight > 0 ? Vec3(middle / weight) : mesh_.vertices[static_cast<std::size_t>(v)];
   }
 
   StuffedMesh& stuffed_;
   TetMesh& mesh_;
-  double limit_;
+  const TriangleTree& surface_;
+  double limit_ = 1;
+  std::vector<Vec3> home_;
   std::vector<Index> first_, tets_, movable_;
 };
 
@@ -123,9 +153,12 @@ double largest_dihedral_cosine(const std::array<Vec3, 4>& x) {
   return cosine;
 }
 
-void fit_to_surface(StuffedMesh& stuffed, const FitOptions& options) {
-  Fitter fitter(stuffed, options);
-  for (int k = 0; k < options.sweeps; ++k) fitter.sweep(k + 1 == options.sweeps);
+void fit_to_surface(StuffedMesh& stuffed, const TriangleTree& surface, const FitOptions& options) {
+  Fitter fitter(stuffed, surface);
+  for (int k = 0; k < options.sweeps; ++k) {
+    const double share = std::min(1.0, 1.5 * k / std::max(1, options.sweeps - 1));
+    fitter.sweep(options.first_dihedral + share * (options.min_dihedral - options.first_dihedral));
+  }
 }
 
 }  // namespace supple
