@@ -3,8 +3,8 @@
 //
 //   w(q) = Σ_t Ω_t(q) / 4π      Ω_t: the signed solid angle under which q sees triangle t
 //
-// For a closed outward surface w is 1 inside and 0 outside; overlaps add up, holes let it fade smoothly, and w >= 1/2 is
-// a good answer to "inside?" for any soup. Far from a cluster of triangles around p, with r = p - q, its share is
+// For a closed outward surface w is 1 inside and 0 outside; overlaps add up, holes let it fade smoothly, and w >= 1/2
+// is a good answer to "inside?" for any soup. Far from a cluster of triangles around p, with r = p - q, its share is
 // expanded in a Taylor series of the dipole field:
 //
 //   N · r / (4π |r|³)  +  M : (I / |r|³ - 3 r rᵀ / |r|⁵) / 4π,    N = Σ A_t n_t,   M = Σ A_t (c_t - p) n_tᵀ

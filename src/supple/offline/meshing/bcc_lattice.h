@@ -23,19 +23,19 @@ class BccLattice {
   static constexpr int neighbor_count = 14;
   /// Direction d and direction 13 - d are opposite; from 0 to 2 and from 11 to 13 they are long.
   static constexpr std::array<Coordinates, neighbor_count> directions = {{{2, 0, 0},
-                                                                           {0, 2, 0},
-                                                                           {0, 0, 2},
-                                                                           {1, 1, 1},
-                                                                           {1, 1, -1},
-                                                                           {1, -1, 1},
-                                                                           {1, -1, -1},
-                                                                           {-1, 1, 1},
-                                                                           {-1, 1, -1},
-                                                                           {-1, -1, 1},
-                                                                           {-1, -1, -1},
-                                                                           {0, 0, -2},
-                                                                           {0, -2, 0},
-                                                                           {-2, 0, 0}}};
+                                                                          {0, 2, 0},
+                                                                          {0, 0, 2},
+                                                                          {1, 1, 1},
+                                                                          {1, 1, -1},
+                                                                          {1, -1, 1},
+                                                                          {1, -1, -1},
+                                                                          {-1, 1, 1},
+                                                                          {-1, 1, -1},
+                                                                          {-1, -1, 1},
+                                                                          {-1, -1, -1},
+                                                                          {0, 0, -2},
+                                                                          {0, -2, 0},
+                                                                          {-2, 0, 0}}};
 
   /// Holds `bounds` with a rim of two cubes on every side. `cube` is the edge length of the cubes.
   BccLattice(const Bounds& bounds, double cube) : half_(cube / 2) {
@@ -133,7 +133,8 @@ class BccLattice {
   /// it, in order of positive volume. Some of the tetrahedra at the rim leave the lattice: ask `holds`.
   static std::array<Coordinates, 4> tet(const Coordinates& x, int k) {
     constexpr std::array<std::array<int, 2>, 5> ring = {{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}, {1, 1}}};
-    const auto e = static_cast<std::size_t>(k / 4), b = (e + 1) % 3, c = (e + 2) % 3, turn = static_cast<std::size_t>(k % 4);
+    const auto e = static_cast<std::size_t>(k / 4), b = (e + 1) % 3, c = (e + 2) % 3,
+               turn = static_cast<std::size_t>(k % 4);
     std::array<Coordinates, 4> corners = {x, x, x, x};
     corners[1][e] += 2;
     for (std::size_t j = 0; j < 2; ++j) {

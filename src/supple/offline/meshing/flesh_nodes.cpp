@@ -63,10 +63,12 @@ void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLat
 
 /// What a surface sample sees of the real nodes.
 struct Sight {
-  BccLattice::Coordinates site{};          ///< the nearest
-  Index home = -1;                         ///< the real node there, if the sample sees it
+  BccLattice::Coordinates site{};             ///< the nearest
+  Index home = -1;                            ///< the real node there, if the sample sees it
   std::array<Index, 4> seen{-1, -1, -1, -1};  ///< else: real nodes in view at corners of its tetrahedron
-  bool served() const { return home >= 0 || std::any_of(seen.begin(), seen.end(), [](Index n) { return n >= 0; }); }
+  bool served() const {
+    return home >= 0 || std::any_of(seen.begin(), seen.end(), [](Index n) { return n >= 0; });
+  }
 };
 
 /// Links whose ends have sites that aren't neighbours get a sample between them, a few times over.
@@ -307,7 +309,8 @@ class ThinNodes {
       if (linked(a, b)) continue;
       const auto helps = [&](Index c) { return c >= 0 && stays(c) && linked(a, c) && linked(b, c); };
       bool helped = false;
-      for (int d = 0; d < BccLattice::neighbor_count && !helped; ++d) helped = helps(real_neighbor(nodes_, lattice_, a, d));
+      for (int d = 0; d < BccLattice::neighbor_count && !helped; ++d)
+        helped = helps(real_neighbor(nodes_, lattice_, a, d));
       for (std::size_t p = 0; !helped && p < pieces_near(a).size(); ++p) helped = helps(pieces_near(a)[p]);
       if (!helped) set_joined(nodes_, a, b, direction(a, b));
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flesh nodes: the pieces of flesh around each lattice site, and which of them hang together.
 //
-// Stuffing a lattice loses what is thinner than a cell and fuses what shares one. Both have the same cure: a node is not
-// a site but a connected piece of the flesh in a site's Voronoi cell. As a point walks through flesh, its nearest site
-// passes from one neighbour on the lattice to the next, so pieces of one body always hang together by lattice edges,
-// however thin it is, and pieces of two bodies never do, however near they come.
+// Stuffing a lattice loses what is thinner than a cell and fuses what shares one. Both have the same cure: a node is
+// not a site but a connected piece of the flesh in a site's Voronoi cell. As a point walks through flesh, its nearest
+// site passes from one neighbour on the lattice to the next, so pieces of one body always hang together by lattice
+// edges, however thin it is, and pieces of two bodies never do, however near they come.
 //
 //   real nodes     sites inside the flesh, linked along lattice edges that stay in the flesh all the way;
 //   thin nodes     pieces that no real node sees: made of surface samples nearest to one site, held together by the
@@ -21,15 +21,15 @@
 namespace supple {
 
 struct FleshNodes {
-  std::vector<Site> site;                   ///< per node; the real ones come first, in order of sites
-  Index real = 0;                           ///< number of real nodes
-  std::vector<std::uint16_t> joined;        ///< per real node: bit d is set if the real node in direction d is linked
-  std::vector<std::vector<Index>> links;    ///< per node: links that have a thin end, ascending
-  std::vector<Index> real_at;               ///< per site, -1 for none
-  std::vector<std::uint8_t> has_thin;       ///< per site
+  std::vector<Site> site;                 ///< per node; the real ones come first, in order of sites
+  Index real = 0;                         ///< number of real nodes
+  std::vector<std::uint16_t> joined;      ///< per real node: bit d is set if the real node in direction d is linked
+  std::vector<std::vector<Index>> links;  ///< per node: links that have a thin end, ascending
+  std::vector<Index> real_at;             ///< per site, -1 for none
+  std::vector<std::uint8_t> has_thin;     ///< per site
   std::unordered_map<Site, std::vector<Index>> thin_at;
-  std::vector<Vec3> center;                 ///< the site, or the middle of a thin node's samples
-  std::vector<std::vector<Vec3>> samples;   ///< per thin node (number minus `real`)
+  std::vector<Vec3> center;                ///< the site, or the middle of a thin node's samples
+  std::vector<std::vector<Vec3>> samples;  ///< per thin node (number minus `real`)
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;

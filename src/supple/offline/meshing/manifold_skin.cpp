@@ -41,7 +41,8 @@ class Mender {
   }
 
  private:
-  /// Tetrahedra around the vertices where the skin isn't a single fan of triangles: only there can it be torn or crowded.
+  /// Tetrahedra around the vertices where the skin isn't a single fan of triangles: only there can it be torn or
+  /// crowded.
   void gather(const BoundarySurface& skin) {
     const std::vector<char> wanted = knotted_vertices(skin);
     around_.assign(mesh_.vertices.size(), {});
@@ -182,8 +183,8 @@ class Mender {
 
   bool can_halve(const std::vector<Index>& fan, const Edge& edge) const {
     const double limit = std::cos(10.6 * std::numbers::pi / 180);
-    const Vec3 middle = 0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] +
-                               mesh_.vertices[static_cast<std::size_t>(edge[1])]);
+    const Vec3 middle =
+        0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] + mesh_.vertices[static_cast<std::size_t>(edge[1])]);
     return std::all_of(fan.begin(), fan.end(), [&](Index e) {
       return std::all_of(edge.begin(), edge.end(), [&](Index moved) {
         std::array<Vec3, 4> x;
@@ -195,8 +196,8 @@ class Mender {
   }
 
   void halve(const std::vector<Index>& fan, const Edge& edge) {
-    const Vec3 middle = 0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] +
-                               mesh_.vertices[static_cast<std::size_t>(edge[1])]);
+    const Vec3 middle =
+        0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] + mesh_.vertices[static_cast<std::size_t>(edge[1])]);
     const Index v = copy_vertex(edge[0]);
     mesh_.vertices.back() = stuffed_.wish.back() = middle;
     stuffed_.normal.back().setZero();

@@ -32,15 +32,14 @@ Status check(const Surface& surface) {
     }
   }
   if (!(bounds.diagonal() > 0) || !std::isfinite(bounds.diagonal()))
-    return input_error(fmt::format("The surface has a diagonal of {}, which can't be filled; check its units.",
-                                   bounds.diagonal()));
+    return input_error(
+        fmt::format("The surface has a diagonal of {}, which can't be filled; check its units.", bounds.diagonal()));
   return {};
 }
 
 std::array<Vec3, 3> corners_of(const Surface& surface, std::size_t t) {
   std::array<Vec3, 3> x;
-  for (std::size_t c = 0; c < 3; ++c)
-    x[c] = surface.vertices[static_cast<std::size_t>(surface.triangles[t][c])];
+  for (std::size_t c = 0; c < 3; ++c) x[c] = surface.vertices[static_cast<std::size_t>(surface.triangles[t][c])];
   return x;
 }
 
@@ -74,9 +73,7 @@ Surface distinct_triangles(const Surface& welded) {
 /// A side of a triangle: 3 t + k is the edge from corner k to corner k + 1.
 struct Side {
   Index low, high, number;
-  bool operator<(const Side& o) const {
-    return std::tie(low, high, number) < std::tie(o.low, o.high, o.number);
-  }
+  bool operator<(const Side& o) const { return std::tie(low, high, number) < std::tie(o.low, o.high, o.number); }
 };
 
 /// For each side the one across it; -1 at rims and where three or more meet.

@@ -72,7 +72,8 @@ class CornerGroups {
       for (std::size_t j = i + 1; j < members_.size(); ++j) {
         const Index a = members_[i].node, b = members_[j].node;
         if (members_[i].corner == members_[j].corner || !nodes_.linked(a, b, lattice_)) continue;
-        const Vec3 half = 0.5 * (nodes_.center[static_cast<std::size_t>(a)] + nodes_.center[static_cast<std::size_t>(b)]);
+        const Vec3 half =
+            0.5 * (nodes_.center[static_cast<std::size_t>(a)] + nodes_.center[static_cast<std::size_t>(b)]);
         links_.push_back({nodes_.is_thin(a) || nodes_.is_thin(b), (half - middle).squaredNorm(), i, j});
       }
     }
@@ -197,7 +198,8 @@ class Stuffer {
 
   const Vec3& at(Index v) const { return out_.mesh.vertices[static_cast<std::size_t>(v)]; }
   Index& cut_at(Index node, int direction) {
-    return cut_vertex_[static_cast<std::size_t>(node) * BccLattice::neighbor_count + static_cast<std::size_t>(direction)];
+    return cut_vertex_[static_cast<std::size_t>(node) * BccLattice::neighbor_count +
+                       static_cast<std::size_t>(direction)];
   }
 
   Index add_vertex(const Vec3& position, const Vec3& wish, VertexKind kind) {
@@ -239,7 +241,8 @@ class Stuffer {
     out_.wish[v] = p + t * (q - p);
     share_[v] = t;
     const TriangleTree::Nearest skin = flesh.tree().nearest(out_.wish[v], 0.01 * lattice_.cube());
-    if (skin.triangle >= 0) out_.normal[v] = flesh.tree().area_vector(static_cast<std::size_t>(skin.place)).normalized();
+    if (skin.triangle >= 0)
+      out_.normal[v] = flesh.tree().area_vector(static_cast<std::size_t>(skin.place)).normalized();
   }
 
   /// A real node close below the surface gives way, so that its cuts find room.
@@ -285,9 +288,9 @@ class Stuffer {
   StuffedMesh out_;
   std::vector<Index> node_vertex_, cut_vertex_;
   std::vector<Cut> cuts_;
-  std::vector<double> share_;          // per cut vertex: of the edge from its node, where the surface is
-  std::vector<Vec3> push_;             // per real node
-  std::vector<double> depth_;          //
+  std::vector<double> share_;  // per cut vertex: of the edge from its node, where the surface is
+  std::vector<Vec3> push_;     // per real node
+  std::vector<double> depth_;  //
 };
 
 }  // namespace
@@ -312,7 +315,8 @@ std::int64_t count_tets(const std::vector<Stencil>& stencils) {
   constexpr std::array<int, 5> tets = {0, 1, 3, 3, 1};
   std::int64_t count = 0;
   for (const Stencil& stencil : stencils)
-    count += tets[static_cast<std::size_t>(std::count_if(stencil.node.begin(), stencil.node.end(), [](Index n) { return n >= 0; }))];
+    count += tets[static_cast<std::size_t>(
+        std::count_if(stencil.node.begin(), stencil.node.end(), [](Index n) { return n >= 0; }))];
   return count;
 }
 

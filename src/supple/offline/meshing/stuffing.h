@@ -12,8 +12,8 @@
 // that a slit may run on for one cell, and flesh never overlaps.
 #pragma once
 
-#include "supple/offline/meshing/flesh_nodes.h"
 #include "supple/mesh/volume_mesh.h"
+#include "supple/offline/meshing/flesh_nodes.h"
 
 namespace supple {
 

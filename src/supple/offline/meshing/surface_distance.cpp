@@ -29,8 +29,8 @@ std::vector<double> area_sums(const Surface& surface) {
 /// Point k of `count`: equal steps in area choose the triangle, a Weyl sequence of golden ratios the place in it.
 Vec3 area_point(const Surface& surface, const std::vector<double>& sums, std::int64_t k, std::int64_t count) {
   const double at = sums.back() * (static_cast<double>(k) + 0.5) / static_cast<double>(count);
-  const auto t = static_cast<std::size_t>(
-      std::min(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin(), static_cast<std::ptrdiff_t>(sums.size()) - 1));
+  const auto t = static_cast<std::size_t>(std::min(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin(),
+                                                   static_cast<std::ptrdiff_t>(sums.size()) - 1));
   double u = std::fmod(0.7548776662466927 * static_cast<double>(k + 1), 1.0);
   double v = std::fmod(0.5698402909980532 * static_cast<double>(k + 1), 1.0);
   if (u + v > 1) u = 1 - u, v = 1 - v;

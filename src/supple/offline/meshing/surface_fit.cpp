@@ -53,8 +53,9 @@ class Fitter {
   void find_movable() {
     std::vector<char> near(mesh_.vertices.size(), 0);
     for (const auto& tet : mesh_.elements) {
-      const bool cut = std::any_of(tet.begin(), tet.end(),
-                                   [&](Index v) { return stuffed_.kind[static_cast<std::size_t>(v)] != VertexKind::real; });
+      const bool cut = std::any_of(tet.begin(), tet.end(), [&](Index v) {
+        return stuffed_.kind[static_cast<std::size_t>(v)] != VertexKind::real;
+      });
       if (!cut) continue;
       for (const Index v : tet) near[static_cast<std::size_t>(v)] = 1;
     }

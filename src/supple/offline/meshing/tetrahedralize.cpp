@@ -26,8 +26,9 @@ struct Trial {
   double tets = 0;
 };
 
-/// Looks for the spacing that gives the number of tetrahedra asked for. Their number falls with the spacing like a power
-/// between two (sheets) and three (bodies), so a secant through logarithms is soon there; a bracket keeps it honest.
+/// Looks for the spacing that gives the number of tetrahedra asked for. Their number falls with the spacing like a
+/// power between two (sheets) and three (bodies), so a secant through logarithms is soon there; a bracket keeps it
+/// honest.
 class SpacingSearch {
  public:
   SpacingSearch(const Flesh& flesh, const Surface& soup, const TetMeshingOptions& options, Progress& progress)
@@ -66,9 +67,7 @@ class SpacingSearch {
  private:
   double error(double tets) const { return std::abs(tets / options_.tets - 1); }
 
-  double sites(double cube) const {
-    return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod();
-  }
+  double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
 
   std::unique_ptr<Trial> count(double cube) const {
     auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, 0});

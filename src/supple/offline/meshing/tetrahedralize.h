@@ -27,20 +27,20 @@ struct TetMeshingOptions {
 
 /// Lengths in the surface's unit.
 struct TetMeshingReport {
-  double cube = 0;                 ///< edge of the lattice's cubes
-  int tries = 0;                   ///< spacings counted
-  double diagonal = 0;             ///< of the input's bounding box
-  double min_dihedral = 0;         ///< degrees
-  double max_dihedral = 0;         ///<
-  double volume = 0;               ///<
-  SampledDistance skin_to_input;   ///<
-  SampledDistance input_to_skin;   ///<
-  Index input_pieces = 0;          ///< joined through vertices
-  Index specks = 0;                ///< input pieces smaller than a cube, which come out fattened
-  Index pieces = 0;                ///< of the result
-  Index dropped_triangles = 0;     ///< flat or repeated ones of the input
-  Index turned_triangles = 0;      ///< of the input
-  Index thin_nodes = 0;            ///< vertices that stand for flesh thinner than a cell
+  double cube = 0;                ///< edge of the lattice's cubes
+  int tries = 0;                  ///< spacings counted
+  double diagonal = 0;            ///< of the input's bounding box
+  double min_dihedral = 0;        ///< degrees
+  double max_dihedral = 0;        ///<
+  double volume = 0;              ///<
+  SampledDistance skin_to_input;  ///<
+  SampledDistance input_to_skin;  ///<
+  Index input_pieces = 0;         ///< joined through vertices
+  Index specks = 0;               ///< input pieces smaller than a cube, which come out fattened
+  Index pieces = 0;               ///< of the result
+  Index dropped_triangles = 0;    ///< flat or repeated ones of the input
+  Index turned_triangles = 0;     ///< of the input
+  Index thin_nodes = 0;           ///< vertices that stand for flesh thinner than a cell
 
   /// The largest distance between input and skin, either way, as a share of the diagonal.
   double relative_distance() const { return std::max(skin_to_input.max, input_to_skin.max) / diagonal; }
