@@ -22,7 +22,7 @@ double solid_angle(const Vec3& q, const Vec3& a, const Vec3& b, const Vec3& c);
 
 class WindingNumber {
  public:
-  /// The tree must outlive this. `accuracy` 2.3 keeps errors below about 0.01; larger is slower and better.
+  /// The tree must outlive this. With `accuracy` 2.3 errors stay below 0.05, with 6 below 0.01.
   explicit WindingNumber(const TriangleTree& tree, double accuracy = 2.3);
 
   double operator()(const Vec3& q) const;

@@ -61,16 +61,6 @@ void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLat
 
 // ---- samples --------------------------------------------------------------------------------------------------------
 
-/// What a surface sample sees of the real nodes.
-struct Sight {
-  BccLattice::Coordinates site{};             ///< the nearest
-  Index home = -1;                            ///< the real node there, if the sample sees it
-  std::array<Index, 4> seen{-1, -1, -1, -1};  ///< else: real nodes in view at corners of its tetrahedron
-  bool served() const {
-    return home >= 0 || std::any_of(seen.begin(), seen.end(), [](Index n) { return n >= 0; });
-  }
-};
-
 /// Links whose ends have sites that aren't neighbours get a sample between them, a few times over.
 void bridge_sites(const BccLattice& lattice, SurfaceSamples& samples) {
   std::size_t begin = 0;
@@ -90,25 +80,6 @@ void bridge_sites(const BccLattice& lattice, SurfaceSamples& samples) {
   }
 }
 
-Sight look(const Flesh& flesh, const BccLattice& lattice, const FleshNodes& nodes, const Vec3& p) {
-  Sight sight;
-  sight.site = lattice.nearest_site(p);
-  const auto sees = [&](Index real) {
-    return real >= 0 && flesh.joins(p, nodes.center[static_cast<std::size_t>(real)], true);
-  };
-  const Index nearest = nodes.real_at[static_cast<std::size_t>(lattice.site(sight.site))];
-  if (sees(nearest)) {
-    sight.home = nearest;
-    return sight;
-  }
-  std::size_t count = 0;
-  for (const auto& corner : lattice.tet_around(p)) {
-    const Index real = nodes.real_at[static_cast<std::size_t>(lattice.site(corner))];
-    if (real != nearest && sees(real)) sight.seen[count++] = real;
-  }
-  return sight;
-}
-
 // ---- thin nodes -----------------------------------------------------------------------------------------------------
 
 class ThinNodes {
@@ -119,7 +90,7 @@ class ThinNodes {
         nodes_(nodes),
         samples_(sample_surface(soup, lattice.cube() / 3)),
         sets_(prepare()) {
-    unite_neighbors();
+    gather_patches();
     unite_through_flesh();
     number_pieces();
     link_pieces();
@@ -136,65 +107,100 @@ class ThinNodes {
   struct Piece {
     Site site = 0;
     std::vector<Index> samples;
-    Index unserved = 0;
+    std::vector<Index> seen;  ///< real nodes in view
+    double unserved = 0;      ///< number of samples that see none
     bool kept = false;
     std::vector<Index> links;  ///< nodes: real ones by their number, pieces by real + number
   };
 
+  /// Samples around one site that hang together by the surface, and what they see of the real nodes.
+  struct Patch {
+    Site site = 0;
+    std::vector<Index> samples;
+    Index home = -1;            ///< the real node at the site, if one of the samples sees it
+    std::vector<Index> seen;    ///< else: real nodes in view at corners of the samples' tetrahedra
+    double unserved_share = 0;  ///< of the samples that see none of them
+  };
+
   std::size_t prepare() {
     bridge_sites(lattice_, samples_);
-    sights_.resize(samples_.points.size());
-    parallel_for(static_cast<std::int64_t>(sights_.size()), 64, [&](std::int64_t s) {
+    site_.resize(samples_.points.size());
+    parallel_for(static_cast<std::int64_t>(site_.size()), 1024, [&](std::int64_t s) {
       const auto k = static_cast<std::size_t>(s);
-      sights_[k] = look(flesh_, lattice_, nodes_, samples_.points[k]);
+      site_[k] = lattice_.site(lattice_.nearest_site(samples_.points[k]));
     });
-    return sights_.size();
+    return site_.size();
   }
 
-  const Sight& sight(Index sample) const { return sights_[static_cast<std::size_t>(sample)]; }
   const Vec3& point(Index sample) const { return samples_.points[static_cast<std::size_t>(sample)]; }
 
-  void unite_neighbors() {
+  void gather_patches() {
     for (const auto& [a, b] : samples_.links) {
-      if (sight(a).site == sight(b).site) sets_.unite(a, b);
+      if (site_[static_cast<std::size_t>(a)] == site_[static_cast<std::size_t>(b)]) sets_.unite(a, b);
     }
-    home_.assign(sights_.size(), -1);
-    for (Index s = 0; s < static_cast<Index>(sights_.size()); ++s) {
-      if (sight(s).home >= 0) home_[static_cast<std::size_t>(sets_.find(s))] = sight(s).home;
+    std::vector<Index> list(site_.size()), root(site_.size());
+    std::iota(list.begin(), list.end(), Index{0});
+    for (const Index s : list) root[static_cast<std::size_t>(s)] = sets_.find(s);
+    const auto key = [&](Index s) {
+      const auto k = static_cast<std::size_t>(s);
+      return std::tuple(site_[k], root[k], s);
+    };
+    std::sort(list.begin(), list.end(), [&](Index a, Index b) { return key(a) < key(b); });
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      const auto k = static_cast<std::size_t>(list[n]);
+      if (n == 0 || root[k] != root[static_cast<std::size_t>(list[n - 1])]) patches_.emplace_back().site = site_[k];
+      patches_.back().samples.push_back(list[n]);
     }
+    parallel_for(static_cast<std::int64_t>(patches_.size()), 16,
+                 [&](std::int64_t p) { look_around(patches_[static_cast<std::size_t>(p)]); });
   }
 
-  /// Samples that belong to no real node, grouped by site and then by piece of surface.
-  std::vector<Index> homeless() {
-    std::vector<Index> list;
-    for (Index s = 0; s < static_cast<Index>(sights_.size()); ++s) {
-      if (home_[static_cast<std::size_t>(sets_.find(s))] < 0) list.push_back(s);
+  bool sees(Index sample, Index real) const {
+    return real >= 0 && flesh_.joins(point(sample), nodes_.center[static_cast<std::size_t>(real)], true);
+  }
+
+  /// One sample that sees the real node at the site speaks for all; what else is in view, a dozen of them can tell.
+  void look_around(Patch& patch) const {
+    const Index home = nodes_.real_at[static_cast<std::size_t>(patch.site)];
+    const std::size_t stride = std::max<std::size_t>(1, patch.samples.size() / 12);
+    for (std::size_t n = 0; home >= 0 && n < patch.samples.size(); n += stride) {
+      if (!sees(patch.samples[n], home)) continue;
+      patch.home = home;
+      return;
     }
-    std::vector<std::pair<Site, Index>> key(sights_.size());
-    for (const Index s : list) key[static_cast<std::size_t>(s)] = {lattice_.site(sight(s).site), sets_.find(s)};
-    std::stable_sort(list.begin(), list.end(), [&](Index a, Index b) {
-      return key[static_cast<std::size_t>(a)] < key[static_cast<std::size_t>(b)];
-    });
-    return list;
+    double asked = 0, unserved = 0;
+    for (std::size_t n = 0; n < patch.samples.size(); n += stride) {
+      bool served = false;
+      for (const auto& corner : lattice_.tet_around(point(patch.samples[n]))) {
+        const Index real = nodes_.real_at[static_cast<std::size_t>(lattice_.site(corner))];
+        if (real == home || !sees(patch.samples[n], real)) continue;
+        patch.seen.push_back(real);
+        served = true;
+      }
+      asked += 1;
+      unserved += served ? 0 : 1;
+    }
+    patch.unserved_share = unserved / asked;
   }
 
   /// Both sides of a fin: pieces of surface around one site that see each other through flesh.
   void unite_through_flesh() {
-    const std::vector<Index> list = homeless();
-    std::vector<std::vector<std::vector<Index>>> sites;
-    for (std::size_t n = 0; n < list.size(); ++n) {
-      const bool same_site = n > 0 && sight(list[n]).site == sight(list[n - 1]).site;
-      if (!same_site) sites.emplace_back();
-      if (!same_site || sets_.find(list[n]) != sets_.find(list[n - 1])) sites.back().emplace_back();
-      sites.back().back().push_back(list[n]);
+    std::vector<std::size_t> first;  // patches come sorted by site
+    for (std::size_t p = 0; p < patches_.size(); ++p) {
+      if (p == 0 || patches_[p].site != patches_[p - 1].site) first.push_back(p);
     }
-    std::vector<std::vector<Link>> views(sites.size());
-    parallel_for(static_cast<std::int64_t>(sites.size()), 16, [&](std::int64_t s) {
-      const auto& pieces = sites[static_cast<std::size_t>(s)];
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
-        for (std::size_t j = i + 1; j < std::min(pieces.size(), i + 9); ++j) {
-          if (see_each_other(pieces[i], pieces[j]))
-            views[static_cast<std::size_t>(s)].push_back({pieces[i][0], pieces[j][0]});
+    first.push_back(patches_.size());
+    std::vector<std::vector<Link>> views(first.size());
+    parallel_for(static_cast<std::int64_t>(first.size()) - 1, 16, [&](std::int64_t s) {
+      const std::size_t begin = first[static_cast<std::size_t>(s)], end = first[static_cast<std::size_t>(s) + 1];
+      DisjointSets local(end - begin);
+      for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t j = i + 1; j < std::min(end, i + 9); ++j) {
+          const auto a = static_cast<Index>(i - begin), b = static_cast<Index>(j - begin);
+          if (patches_[i].home >= 0 || patches_[j].home >= 0 || local.find(a) == local.find(b)) continue;
+          if (!see_each_other(patches_[i].samples, patches_[j].samples)) continue;
+          local.unite(a, b);
+          views[static_cast<std::size_t>(s)].push_back({patches_[i].samples[0], patches_[j].samples[0]});
         }
       }
     });
@@ -204,7 +210,7 @@ class ThinNodes {
   }
 
   bool see_each_other(const std::vector<Index>& a, const std::vector<Index>& b) const {
-    const std::size_t stride = std::max<std::size_t>(1, a.size() / 6);
+    const std::size_t stride = std::max<std::size_t>(1, a.size() / 4);
     for (std::size_t n = 0; n < a.size(); n += stride) {
       const Vec3& p = point(a[n]);
       const Index nearest = *std::min_element(b.begin(), b.end(), [&](Index x, Index y) {
@@ -216,16 +222,23 @@ class ThinNodes {
   }
 
   void number_pieces() {
-    piece_of_.assign(sights_.size(), -1);
-    for (const Index s : homeless()) {
-      const auto root = static_cast<std::size_t>(sets_.find(s));
+    home_.assign(site_.size(), -1);
+    piece_of_.assign(site_.size(), -1);
+    for (const Patch& patch : patches_) {
+      const auto root = static_cast<std::size_t>(sets_.find(patch.samples[0]));
+      if (patch.home >= 0) {
+        home_[root] = patch.home;
+        continue;
+      }
       if (piece_of_[root] < 0) {
         piece_of_[root] = static_cast<Index>(pieces_.size());
-        pieces_.emplace_back().site = lattice_.site(sight(s).site);
+        pieces_.emplace_back().site = patch.site;
       }
       Piece& piece = pieces_[static_cast<std::size_t>(piece_of_[root])];
-      piece.samples.push_back(s);
-      if (!sight(s).served()) ++piece.unserved;
+      piece.samples.insert(piece.samples.end(), patch.samples.begin(), patch.samples.end());
+      piece.seen.insert(piece.seen.end(), patch.seen.begin(), patch.seen.end());
+      const auto size = static_cast<double>(patch.samples.size());
+      piece.unserved += size * patch.unserved_share;
     }
   }
 
@@ -250,12 +263,8 @@ class ThinNodes {
       if (a != b && direction(a, b) >= 0) links.push_back({std::min(a, b), std::max(a, b)});
     };
     for (const auto& [a, b] : samples_.links) add(node_of(a), node_of(b));
-    for (Index s = 0; s < static_cast<Index>(sights_.size()); ++s) {
-      const Index node = node_of(s);
-      if (!is_piece(node)) continue;
-      for (const Index real : sight(s).seen) {
-        if (real >= 0) add(node, real);
-      }
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      for (const Index real : pieces_[p].seen) add(nodes_.real + static_cast<Index>(p), real);
     }
     std::sort(links.begin(), links.end());
     links.erase(std::unique(links.begin(), links.end()), links.end());
@@ -297,7 +306,7 @@ class ThinNodes {
   }
 
   void choose() {
-    for (Piece& p : pieces_) p.kept = 4 * p.unserved > static_cast<Index>(p.samples.size());
+    for (Piece& p : pieces_) p.kept = 4 * p.unserved > static_cast<double>(p.samples.size());
     for (Piece& p : pieces_) {
       if (!p.kept) p.kept = bridges(p);
     }
@@ -361,8 +370,9 @@ class ThinNodes {
   const BccLattice& lattice_;
   FleshNodes& nodes_;
   SurfaceSamples samples_;
-  std::vector<Sight> sights_;
+  std::vector<Site> site_;  // per sample: the nearest
   DisjointSets sets_;
+  std::vector<Patch> patches_;
   std::vector<Index> home_;      // per root of `sets_`: the real node, or -1
   std::vector<Index> piece_of_;  // per root: the piece, or -1
   std::vector<Piece> pieces_;

@@ -2,9 +2,12 @@
 #include "supple/offline/meshing/stuffing.h"
 
 #include "supple/base/parallel.h"
+#include "supple/mesh/disjoint_sets.h"
 #include "supple/offline/meshing/stuffing_stencils.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 
 namespace supple {
 namespace {
@@ -13,16 +16,25 @@ using Coordinates = BccLattice::Coordinates;
 
 // ---- groups ---------------------------------------------------------------------------------------------------------
 
+/// Links that must not be given up, each in the tetrahedron nearest to it.
+struct FirmLink {
+  Site corner = 0;
+  int tet = -1;
+};
+using FirmLinks = std::map<std::pair<Index, Index>, FirmLink>;
+
 /// Nodes at the corners of one lattice tetrahedron, falling into groups with at most one node per corner.
 class CornerGroups {
  public:
-  CornerGroups(const FleshNodes& nodes, const BccLattice& lattice) : nodes_(nodes), lattice_(lattice) {}
+  CornerGroups(const FleshNodes& nodes, const BccLattice& lattice, const FirmLinks& firm)
+      : nodes_(nodes), lattice_(lattice), firm_(firm) {}
 
   template <class Emit>
-  void find(const std::array<Coordinates, 4>& corners, const Emit& emit) {
+  void find(const Coordinates& x, int tet, const Emit& emit) {
+    const auto corners = BccLattice::tet(x, tet);
     gather(corners);
     if (members_.empty()) return;
-    collect_links(corners);
+    collect_links(corners, lattice_.site(x), tet);
     for (const Link& link : links_) unite(link.a, link.b);
     for (std::size_t m = 0; m < members_.size(); ++m) {
       if (members_[m].group != m) continue;
@@ -42,11 +54,11 @@ class CornerGroups {
     unsigned corners;  ///< of the whole group, as bits; kept at the group's first member
   };
   struct Link {
-    bool thin;
+    int rank;         ///< firm ones first, then those between real nodes
     double distance;  ///< of the link's middle from the middle of the tetrahedron
     std::size_t a, b;
     bool operator<(const Link& o) const {
-      return std::tie(thin, distance, a, b) < std::tie(o.thin, o.distance, o.a, o.b);
+      return std::tie(rank, distance, a, b) < std::tie(o.rank, o.distance, o.a, o.b);
     }
   };
 
@@ -64,7 +76,7 @@ class CornerGroups {
     }
   }
 
-  void collect_links(const std::array<Coordinates, 4>& corners) {
+  void collect_links(const std::array<Coordinates, 4>& corners, Site corner, int tet) {
     links_.clear();
     Vec3 middle = Vec3::Zero();
     for (const Coordinates& x : corners) middle += lattice_.position(x) / 4;
@@ -74,7 +86,10 @@ class CornerGroups {
         if (members_[i].corner == members_[j].corner || !nodes_.linked(a, b, lattice_)) continue;
         const Vec3 half =
             0.5 * (nodes_.center[static_cast<std::size_t>(a)] + nodes_.center[static_cast<std::size_t>(b)]);
-        links_.push_back({nodes_.is_thin(a) || nodes_.is_thin(b), (half - middle).squaredNorm(), i, j});
+        const auto firm = firm_.find(std::minmax(a, b));
+        const bool is_firm = firm != firm_.end() && firm->second.corner == corner && firm->second.tet == tet;
+        const bool thin = nodes_.is_thin(a) || nodes_.is_thin(b);
+        links_.push_back({is_firm ? 0 : (thin ? 2 : 1), (half - middle).squaredNorm(), i, j});
       }
     }
     std::sort(links_.begin(), links_.end());
@@ -92,6 +107,7 @@ class CornerGroups {
 
   const FleshNodes& nodes_;
   const BccLattice& lattice_;
+  const FirmLinks& firm_;
   std::vector<Member> members_;
   std::vector<Link> links_;
 };
@@ -129,9 +145,74 @@ void stencils_of_cube(const FleshNodes& nodes, const BccLattice& lattice, const 
     if (all_joined(nodes, lattice, corners, group, empty)) {
       if (!empty) emit(group);
     } else {
-      groups.find(corners, emit);
+      groups.find(x, k, emit);
     }
   }
+}
+
+std::vector<Stencil> collect_stencils(const FleshNodes& nodes, const BccLattice& lattice, const FirmLinks& firm) {
+  const auto& cells = lattice.cells();
+  std::vector<std::vector<Stencil>> layers(static_cast<std::size_t>(cells[2]));
+  parallel_for(cells[2], 1, [&](std::int64_t k) {
+    CornerGroups groups(nodes, lattice, firm);
+    for (int j = 0; j < cells[1]; ++j) {
+      for (int i = 0; i < cells[0]; ++i)
+        stencils_of_cube(nodes, lattice, {2 * i, 2 * j, 2 * static_cast<int>(k)}, groups,
+                         layers[static_cast<std::size_t>(k)]);
+    }
+  });
+  std::vector<Stencil> all;
+  for (const auto& layer : layers) all.insert(all.end(), layer.begin(), layer.end());
+  return all;
+}
+
+/// The lattice tetrahedron with corners at both ends of a link whose middle is nearest to the link's.
+FirmLink nearest_tet(const FleshNodes& nodes, const BccLattice& lattice, Index a, Index b) {
+  const Vec3 half = 0.5 * (nodes.center[static_cast<std::size_t>(a)] + nodes.center[static_cast<std::size_t>(b)]);
+  const Coordinates from = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
+  const Coordinates to = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
+  FirmLink best;
+  double distance = std::numeric_limits<double>::infinity();
+  // Every tetrahedron around an edge belongs to an even site that is one of its ends or a neighbour of one.
+  for (int d = -1; d < BccLattice::neighbor_count; ++d) {
+    const Coordinates x = d < 0 ? from : BccLattice::step(from, d);
+    if ((x[0] & 1) != 0 || !lattice.holds(x)) continue;
+    for (int k = 0; k < BccLattice::tet_count; ++k) {
+      const auto corners = BccLattice::tet(x, k);
+      Vec3 middle = Vec3::Zero();
+      for (const Coordinates& c : corners) middle += lattice.position(c) / 4;
+      const bool around = std::find(corners.begin(), corners.end(), from) != corners.end() &&
+                          std::find(corners.begin(), corners.end(), to) != corners.end();
+      if (!around || (middle - half).squaredNorm() >= distance) continue;
+      distance = (middle - half).squaredNorm();
+      best = {lattice.site(x), k};
+    }
+  }
+  return best;
+}
+
+/// Adds the links that no stencil honours though nothing else holds their ends together. True if there are any.
+bool find_lost_links(const FleshNodes& nodes, const BccLattice& lattice, const std::vector<Stencil>& stencils,
+                     FirmLinks& firm) {
+  DisjointSets sets(nodes.site.size());
+  for (const Stencil& stencil : stencils) {
+    Index first = -1;
+    for (const Index n : stencil.node) {
+      if (n >= 0 && first >= 0) sets.unite(first, n);
+      if (n >= 0) first = n;
+    }
+  }
+  bool lost = false;
+  for (Index a = nodes.real; a < static_cast<Index>(nodes.site.size()); ++a) {
+    for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
+      if (sets.find(a) == sets.find(b) ||
+          !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
+        continue;
+      sets.unite(a, b);
+      lost = true;
+    }
+  }
+  return lost;
 }
 
 // ---- vertices -------------------------------------------------------------------------------------------------------
@@ -296,19 +377,11 @@ class Stuffer {
 }  // namespace
 
 std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice) {
-  const auto& cells = lattice.cells();
-  std::vector<std::vector<Stencil>> layers(static_cast<std::size_t>(cells[2]));
-  parallel_for(cells[2], 1, [&](std::int64_t k) {
-    CornerGroups groups(nodes, lattice);
-    for (int j = 0; j < cells[1]; ++j) {
-      for (int i = 0; i < cells[0]; ++i)
-        stencils_of_cube(nodes, lattice, {2 * i, 2 * j, 2 * static_cast<int>(k)}, groups,
-                         layers[static_cast<std::size_t>(k)]);
-    }
-  });
-  std::vector<Stencil> all;
-  for (const auto& layer : layers) all.insert(all.end(), layer.begin(), layer.end());
-  return all;
+  FirmLinks firm;
+  std::vector<Stencil> stencils = collect_stencils(nodes, lattice, firm);
+  for (int round = 0; round < 3 && find_lost_links(nodes, lattice, stencils, firm); ++round)
+    stencils = collect_stencils(nodes, lattice, firm);
+  return stencils;
 }
 
 std::int64_t count_tets(const std::vector<Stencil>& stencils) {

@@ -9,7 +9,8 @@
 // allow.
 //
 // A group that would hold two nodes at one corner (fingers that part inside one cell) gives up its weakest links, so
-// that a slit may run on for one cell, and flesh never overlaps.
+// that a slit may run on for one cell, and flesh never overlaps. Links without which something would come off are
+// honoured in one tetrahedron at least.
 #pragma once
 
 #include "supple/mesh/volume_mesh.h"
