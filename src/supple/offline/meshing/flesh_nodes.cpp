@@ -364,6 +364,37 @@ class ThinNodes {
       }
     }
     for (auto& list : nodes_.links) std::sort(list.begin(), list.end());
+    widen_roots();
+  }
+
+  /// Where pieces that share a site grow out of the same flesh (fingers out of a palm), each has but one thread to it,
+  /// and would hang on by a vertex. It is linked to all that surrounds the root, once: a web of one cell between them.
+  void widen_roots() {
+    std::vector<Link> web;
+    for (Index a = nodes_.real; a < static_cast<Index>(nodes_.site.size()); ++a) {
+      const Site site = nodes_.site[static_cast<std::size_t>(a)];
+      const bool shared = nodes_.thin_at[site].size() > 1 || nodes_.real_at[static_cast<std::size_t>(site)] >= 0;
+      if (!shared) continue;
+      for (const Index root : nodes_.links[static_cast<std::size_t>(a)]) {
+        if (nodes_.is_thin(root)) continue;
+        for (int d = 0; d < BccLattice::neighbor_count; ++d) {
+          const Index other = real_neighbor(nodes_, lattice_, root, d);
+          if (other >= 0 && nodes_.linked(root, other, lattice_)) web.push_back({a, other});
+        }
+        for (const Index other : nodes_.links[static_cast<std::size_t>(root)]) web.push_back({a, other});
+      }
+    }
+    for (const auto& [a, b] : web) {
+      const auto x = lattice_.coordinates(nodes_.site[static_cast<std::size_t>(a)]);
+      const auto y = lattice_.coordinates(nodes_.site[static_cast<std::size_t>(b)]);
+      if (BccLattice::direction_between(x, y) < 0) continue;
+      nodes_.links[static_cast<std::size_t>(a)].push_back(b);
+      nodes_.links[static_cast<std::size_t>(b)].push_back(a);
+    }
+    for (auto& list : nodes_.links) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
   }
 
   const Flesh& flesh_;

@@ -54,7 +54,7 @@ class CornerGroups {
     unsigned corners;  ///< of the whole group, as bits; kept at the group's first member
   };
   struct Link {
-    int rank;         ///< firm ones first, then those between real nodes
+    int rank;         ///< firm ones first, last those to a corner with several nodes: faces without it then agree
     double distance;  ///< of the link's middle from the middle of the tetrahedron
     std::size_t a, b;
     bool operator<(const Link& o) const {
@@ -80,6 +80,8 @@ class CornerGroups {
     links_.clear();
     Vec3 middle = Vec3::Zero();
     for (const Coordinates& x : corners) middle += lattice_.position(x) / 4;
+    std::array<int, 4> crowd{};
+    for (const Member& member : members_) ++crowd[member.corner];
     for (std::size_t i = 0; i < members_.size(); ++i) {
       for (std::size_t j = i + 1; j < members_.size(); ++j) {
         const Index a = members_[i].node, b = members_[j].node;
@@ -88,8 +90,8 @@ class CornerGroups {
             0.5 * (nodes_.center[static_cast<std::size_t>(a)] + nodes_.center[static_cast<std::size_t>(b)]);
         const auto firm = firm_.find(std::minmax(a, b));
         const bool is_firm = firm != firm_.end() && firm->second.corner == corner && firm->second.tet == tet;
-        const bool thin = nodes_.is_thin(a) || nodes_.is_thin(b);
-        links_.push_back({is_firm ? 0 : (thin ? 2 : 1), (half - middle).squaredNorm(), i, j});
+        const bool contested = crowd[members_[i].corner] > 1 || crowd[members_[j].corner] > 1;
+        links_.push_back({is_firm ? 0 : (contested ? 2 : 1), (half - middle).squaredNorm(), i, j});
       }
     }
     std::sort(links_.begin(), links_.end());
