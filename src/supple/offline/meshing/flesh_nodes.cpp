@@ -11,7 +11,7 @@
 namespace supple {
 namespace {
 
-using Link = std::array<Index, 2>;
+using Link = NodeLink;
 
 // ---- real nodes -----------------------------------------------------------------------------------------------------
 
@@ -368,33 +368,17 @@ class ThinNodes {
   }
 
   /// Where pieces that share a site grow out of the same flesh (fingers out of a palm), each has but one thread to it,
-  /// and would hang on by a vertex. It is linked to all that surrounds the root, once: a web of one cell between them.
+  /// and would hang on by a vertex.
   void widen_roots() {
-    std::vector<Link> web;
+    std::vector<NodeLink> threads;
     for (Index a = nodes_.real; a < static_cast<Index>(nodes_.site.size()); ++a) {
       const Site site = nodes_.site[static_cast<std::size_t>(a)];
-      const bool shared = nodes_.thin_at[site].size() > 1 || nodes_.real_at[static_cast<std::size_t>(site)] >= 0;
-      if (!shared) continue;
+      if (nodes_.thin_at[site].size() < 2 && nodes_.real_at[static_cast<std::size_t>(site)] < 0) continue;
       for (const Index root : nodes_.links[static_cast<std::size_t>(a)]) {
-        if (nodes_.is_thin(root)) continue;
-        for (int d = 0; d < BccLattice::neighbor_count; ++d) {
-          const Index other = real_neighbor(nodes_, lattice_, root, d);
-          if (other >= 0 && nodes_.linked(root, other, lattice_)) web.push_back({a, other});
-        }
-        for (const Index other : nodes_.links[static_cast<std::size_t>(root)]) web.push_back({a, other});
+        if (!nodes_.is_thin(root)) threads.push_back({a, root});
       }
     }
-    for (const auto& [a, b] : web) {
-      const auto x = lattice_.coordinates(nodes_.site[static_cast<std::size_t>(a)]);
-      const auto y = lattice_.coordinates(nodes_.site[static_cast<std::size_t>(b)]);
-      if (BccLattice::direction_between(x, y) < 0) continue;
-      nodes_.links[static_cast<std::size_t>(a)].push_back(b);
-      nodes_.links[static_cast<std::size_t>(b)].push_back(a);
-    }
-    for (auto& list : nodes_.links) {
-      std::sort(list.begin(), list.end());
-      list.erase(std::unique(list.begin(), list.end()), list.end());
-    }
+    widen_links(threads, lattice_, nodes_);
   }
 
   const Flesh& flesh_;
@@ -421,6 +405,28 @@ bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
   const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(a)]),
                                               lattice.coordinates(site[static_cast<std::size_t>(b)]));
   return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+}
+
+void widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes) {
+  std::vector<NodeLink> web;
+  for (const auto& [a, root] : threads) {
+    for (int d = 0; d < BccLattice::neighbor_count && !nodes.is_thin(root); ++d) {
+      const Index other = real_neighbor(nodes, lattice, root, d);
+      if (other >= 0 && nodes.linked(root, other, lattice)) web.push_back({a, other});
+    }
+    for (const Index other : nodes.links[static_cast<std::size_t>(root)]) web.push_back({a, other});
+  }
+  for (const auto& [a, b] : web) {
+    const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
+    const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
+    if (BccLattice::direction_between(x, y) < 0 || (!nodes.is_thin(a) && !nodes.is_thin(b))) continue;
+    nodes.links[static_cast<std::size_t>(a)].push_back(b);
+    nodes.links[static_cast<std::size_t>(b)].push_back(a);
+  }
+  for (auto& list : nodes.links) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
 }
 
 FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate) {

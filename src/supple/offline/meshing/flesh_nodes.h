@@ -38,4 +38,11 @@ struct FleshNodes {
 /// With `keep_separate` off, real nodes at neighbouring sites are linked whatever lies between them.
 FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate);
 
+/// Pairs of nodes.
+using NodeLink = std::array<Index, 2>;
+
+/// Links each first node also to what its second is linked to, where the lattice allows: what hung on by one thread
+/// hangs on by several, at the price of a web of one cell.
+void widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes);
+
 }  // namespace supple

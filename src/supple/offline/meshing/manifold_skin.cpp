@@ -103,6 +103,7 @@ class Mender {
     stuffed_.wish.push_back(Vec3(stuffed_.wish[k]));
     stuffed_.normal.push_back(Vec3(stuffed_.normal[k]));
     stuffed_.kind.push_back(VertexKind(stuffed_.kind[k]));
+    stuffed_.node.push_back(Index(stuffed_.node[k]));
     return static_cast<Index>(mesh_.vertices.size()) - 1;
   }
 
@@ -202,6 +203,7 @@ class Mender {
     mesh_.vertices.back() = stuffed_.wish.back() = middle;
     stuffed_.normal.back().setZero();
     stuffed_.kind.back() = VertexKind::cut;
+    stuffed_.node.back() = -1;
     for (const Index e : fan) {
       mesh_.elements.push_back(Tet(tet(e)));
       replace(e, edge[0], v);
@@ -236,6 +238,7 @@ class Mender {
       stuffed_.wish[to] = stuffed_.wish[v];
       stuffed_.normal[to] = stuffed_.normal[v];
       stuffed_.kind[to] = stuffed_.kind[v];
+      stuffed_.node[to] = stuffed_.node[v];
       number[v] = next++;
     }
     const auto count = static_cast<std::size_t>(next);
@@ -243,6 +246,7 @@ class Mender {
     stuffed_.wish.resize(count);
     stuffed_.normal.resize(count);
     stuffed_.kind.resize(count);
+    stuffed_.node.resize(count);
     for (Tet& t : mesh_.elements) {
       for (Index& v : t) v = number[static_cast<std::size_t>(v)];
     }

@@ -3,11 +3,13 @@
 
 #include "supple/base/parallel.h"
 #include "supple/mesh/disjoint_sets.h"
+#include "supple/mesh/topology.h"
 #include "supple/offline/meshing/stuffing_stencils.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace supple {
 namespace {
@@ -289,6 +291,7 @@ class Stuffer {
     out_.mesh.vertices.push_back(position);
     out_.wish.push_back(wish);
     out_.normal.emplace_back(Vec3::Zero());
+    out_.node.push_back(-1);
     out_.kind.push_back(kind);
     return static_cast<Index>(out_.kind.size()) - 1;
   }
@@ -298,6 +301,7 @@ class Stuffer {
     if (node_vertex_[n] >= 0) return;
     const VertexKind kind = nodes_.is_thin(node) ? VertexKind::thin : VertexKind::real;
     node_vertex_[n] = add_vertex(lattice_.position(nodes_.site[n]), nodes_.center[n], kind);
+    out_.node.back() = node;
   }
 
   void add_cut(Index node, int direction) {
@@ -402,6 +406,30 @@ StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice&
   stuffer.place_cuts(flesh);
   for (const Stencil& stencil : stencils) stuffer.add_tets(stencil);
   return stuffer.take();
+}
+
+std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stuffed) {
+  const Components pieces = connected_components(stuffed.mesh);
+  std::vector<NodeLink> torn;
+  if (pieces.count < 2) return torn;
+  std::vector<std::set<Index>> pieces_of(nodes.site.size());
+  for (std::size_t e = 0; e < pieces.label.size(); ++e) {
+    for (const Index v : stuffed.mesh.elements[e]) {
+      const Index node = stuffed.node[static_cast<std::size_t>(v)];
+      if (node >= 0) pieces_of[static_cast<std::size_t>(node)].insert(pieces.label[e]);
+    }
+  }
+  for (Index a = nodes.real; a < static_cast<Index>(nodes.site.size()); ++a) {
+    const auto& mine = pieces_of[static_cast<std::size_t>(a)];
+    for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
+      const auto& other = pieces_of[static_cast<std::size_t>(b)];
+      const bool together = std::any_of(mine.begin(), mine.end(), [&](Index p) { return other.contains(p); });
+      if (together || mine.empty() || other.empty()) continue;
+      torn.push_back({a, b});
+      torn.push_back({b, a});
+    }
+  }
+  return torn;
 }
 
 }  // namespace supple

@@ -37,10 +37,14 @@ struct StuffedMesh {
   std::vector<VertexKind> kind;  ///< per vertex
   std::vector<Vec3> wish;        ///< per vertex: where it would like to be
   std::vector<Vec3> normal;      ///< per vertex: outward unit normal of the surface at the wish, zero where unknown
+  std::vector<Index> node;       ///< per vertex, -1 for cuts
   double cube = 0;               ///< of the lattice
 };
 
 StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice& lattice,
                   const std::vector<Stencil>& stencils);
+
+/// Links of thin nodes whose ends have come to lie in different pieces of the mesh, each both ways.
+std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stuffed);
 
 }  // namespace supple

@@ -31,8 +31,14 @@ struct Trial {
 /// honest.
 class SpacingSearch {
  public:
-  SpacingSearch(const Flesh& flesh, const Surface& soup, const TetMeshingOptions& options, Progress& progress)
-      : flesh_(flesh), soup_(soup), options_(options), progress_(progress), bounds_(bounds_of(soup.vertices)) {}
+  SpacingSearch(const Flesh& flesh, const Surface& soup, const TetMeshingOptions& options, double goal,
+                Progress& progress)
+      : flesh_(flesh),
+        soup_(soup),
+        options_(options),
+        goal_(goal),
+        progress_(progress),
+        bounds_(bounds_of(soup.vertices)) {}
 
   Result<std::unique_ptr<Trial>> run() {
     constexpr int most_tries = 14;
@@ -47,7 +53,7 @@ class SpacingSearch {
             options_.tets, sites(cube) / 1e6));
       auto trial = count(cube);
       const double tets = std::max(1.0, trial->tets);
-      (tets > options_.tets ? lower_ : upper_) = cube;
+      (tets > goal_ ? lower_ : upper_) = cube;
       if (!best_ || error(tets) < error(best_->tets)) best_ = std::move(trial);
       if (error(tets) < (tries_ < 6 ? 0.04 : 0.1)) break;
       if (last_tets > 0 && std::abs(std::log(cube / last_cube)) > 0.01)
@@ -55,7 +61,7 @@ class SpacingSearch {
       last_cube = cube;
       last_tets = tets;
       // Not more than a factor of eight at once: the power is better known from nearby, and coarse counts are cheap.
-      cube *= std::pow(std::clamp(tets / options_.tets, 0.12, 8.0), 1 / power);
+      cube *= std::pow(std::clamp(tets / goal_, 0.12, 8.0), 1 / power);
       if (lower_ > 0 && cube <= lower_) cube = upper_ > 0 ? std::sqrt(lower_ * upper_) : 1.1 * lower_;
       if (upper_ > 0 && cube >= upper_) cube = lower_ > 0 ? std::sqrt(lower_ * upper_) : 0.9 * upper_;
     }
@@ -65,7 +71,7 @@ class SpacingSearch {
   int tries() const { return tries_; }
 
  private:
-  double error(double tets) const { return std::abs(tets / options_.tets - 1); }
+  double error(double tets) const { return std::abs(tets / goal_ - 1); }
 
   double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
 
@@ -80,12 +86,26 @@ class SpacingSearch {
   const Flesh& flesh_;
   const Surface& soup_;
   const TetMeshingOptions& options_;
+  double goal_;
   Progress& progress_;
   Bounds bounds_;
   std::unique_ptr<Trial> best_;
   double lower_ = 0, upper_ = 0;  // spacings with too many and with too few tetrahedra; 0: none known
   int tries_ = 0;
 };
+
+/// Stuffs a counted lattice. What comes off though its flesh is continuous is tied on more firmly, and all done again.
+StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
+  constexpr int rounds = 3;
+  for (int round = 0;; ++round) {
+    StuffedMesh stuffed = stuff(flesh, trial.nodes, trial.lattice, trial.stencils);
+    make_skin_manifold(stuffed);
+    const std::vector<NodeLink> torn = torn_links(trial.nodes, stuffed);
+    if (torn.empty() || round == rounds) return stuffed;
+    widen_links(torn, trial.lattice, trial.nodes);
+    trial.stencils = find_stencils(trial.nodes, trial.lattice);
+  }
+}
 
 /// Pieces of the soup whose box is smaller than a cube.
 Index count_specks(const Surface& soup, double cube) {
@@ -126,20 +146,28 @@ Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshing
   const Result<CleanSoup> soup = clean_soup(surface);
   if (!soup) return soup.error();
   const Flesh flesh(soup->surface);
-  progress.stage("searching the spacing");
-  SpacingSearch search(flesh, soup->surface, options, progress);
-  Result<std::unique_ptr<Trial>> trial = search.run();
-  if (!trial) return trial.error();
-  progress.stage("stuffing");
-  StuffedMesh stuffed = stuff(flesh, (*trial)->nodes, (*trial)->lattice, (*trial)->stencils);
-  make_skin_manifold(stuffed);
-  progress.stage("fitting the skin");
-  fit_to_surface(stuffed, flesh.tree(), {});
   TetMeshingResult result;
-  result.report.cube = (*trial)->lattice.cube();
-  result.report.tries = search.tries();
-  result.report.thin_nodes = static_cast<Index>((*trial)->nodes.samples.size());
-  result.mesh = std::move(stuffed.mesh);
+  // Crumbs that come off change the number a little, in a heap of splinters a lot: then the goal is corrected by it.
+  double goal = options.tets;
+  for (int round = 0; round < 3; ++round) {
+    progress.stage("searching the spacing");
+    SpacingSearch search(flesh, soup->surface, options, goal, progress);
+    Result<std::unique_ptr<Trial>> trial = search.run();
+    if (!trial) return trial.error();
+    progress.stage("stuffing");
+    StuffedMesh stuffed = make_body(flesh, **trial);
+    const double share = static_cast<double>(stuffed.mesh.elements.size()) / options.tets;
+    const bool close = std::abs(share - 1) < 0.12;
+    goal /= std::max(share, 0.1);
+    if (!close && round < 2) continue;
+    progress.stage("fitting the skin");
+    fit_to_surface(stuffed, flesh.tree(), {});
+    result.report.cube = (*trial)->lattice.cube();
+    result.report.tries = search.tries();
+    result.report.thin_nodes = static_cast<Index>((*trial)->nodes.samples.size());
+    result.mesh = std::move(stuffed.mesh);
+    break;
+  }
   progress.stage("measuring");
   measure(*soup, flesh, options, result);
   return result;
