@@ -424,7 +424,7 @@ std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stu
     for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
       const auto& other = pieces_of[static_cast<std::size_t>(b)];
       const bool together = std::any_of(mine.begin(), mine.end(), [&](Index p) { return other.contains(p); });
-      if (together || mine.empty() || other.empty()) continue;
+      if ((together && mine.size() == 1) || mine.empty() || other.empty()) continue;
       torn.push_back({a, b});
       torn.push_back({b, a});
     }
