@@ -55,7 +55,7 @@ class SpacingSearch {
       const double tets = std::max(1.0, trial->tets);
       (tets > goal_ ? lower_ : upper_) = cube;
       if (!best_ || error(tets) < error(best_->tets)) best_ = std::move(trial);
-      if (error(tets) < (tries_ < 6 ? 0.04 : 0.1)) break;
+      if (error(tets) < (tries_ < 6 ? 0.07 : 0.1)) break;
       if (last_tets > 0 && std::abs(std::log(cube / last_cube)) > 0.01)
         power = std::clamp(std::log(tets / last_tets) / std::log(last_cube / cube), 1.2, 4.0);
       last_cube = cube;
