@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
@@ -167,7 +168,9 @@ TEST(WindingNumber, OfClosedSurfacesIsOneInsideAndZeroOutside) {
   for (int k = 0; k < 500; ++k) {
     const Vec3 p = random_point(random, 1.5);
     const bool inside = p.cwiseAbs().maxCoeff() < 0.5;
-    if (std::abs(p.cwiseAbs().maxCoeff() - 0.5) > 0.01) EXPECT_NEAR(in_box(middle + p), inside ? 1 : 0, 0.05);
+    if (std::abs(p.cwiseAbs().maxCoeff() - 0.5) > 0.01) {
+      EXPECT_NEAR(in_box(middle + p), inside ? 1 : 0, 0.05);
+    }
     if (std::abs(p.norm() - 1) < 0.02) continue;
     EXPECT_NEAR(in_ball(p), p.norm() < 1 ? 1 : 0, 0.05);
     EXPECT_NEAR(finer(p), p.norm() < 1 ? 1 : 0, 0.01);

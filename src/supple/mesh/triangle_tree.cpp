@@ -4,6 +4,8 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 
 namespace supple {

@@ -3,6 +3,8 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/flesh.h"
 
+#include <vector>
+
 namespace supple {
 namespace {
 constexpr double end_slack = 1e-5;  // crossings this near to an end, in shares of the segment, belong to the end

@@ -6,7 +6,9 @@
 #include "supple/offline/meshing/surface_samples.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <tuple>
 
 namespace supple {
 namespace {

@@ -10,8 +10,10 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <set>
+#include <tuple>
 
 namespace supple {
 namespace {

@@ -16,6 +16,8 @@
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/meshing/surface_distance.h"
 
+#include <algorithm>
+
 namespace supple {
 
 struct TetMeshingOptions {
