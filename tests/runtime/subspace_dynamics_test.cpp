@@ -4,8 +4,6 @@
 #include "supple/runtime/subspace/subspace_dynamics.h"
 #include "supple/runtime/subspace/basis_rows.h"
 
-#include "runtime/allocations.h"
-
 #include "supple/fem/dynamics.h"
 #include "supple/fem/modes.h"
 #include "supple/fem/statics.h"
