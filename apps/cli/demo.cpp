@@ -93,7 +93,7 @@ RunCommand add(CLI::App& app) {
   return [options](Session& session) { return demo(*options, session); };
 }
 
-const RegisteredCommand registered{50, "demo",
+const RegisteredCommand registered{80, "demo",
                                    "Make a picture and an animation of a vibrating beam or of falling objects.", add};
 
 }  // namespace

@@ -151,7 +151,7 @@ RunCommand add(CLI::App& app) {
   return [options](Session& session) { return haptics(*options, session); };
 }
 
-const RegisteredCommand registered{45, "haptics", "Touch a deformable object with a ball at 1 kHz.", add};
+const RegisteredCommand registered{65, "haptics", "Touch a deformable object with a ball at 1 kHz.", add};
 
 }  // namespace
 }  // namespace supple

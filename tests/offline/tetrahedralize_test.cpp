@@ -142,7 +142,8 @@ TEST(Tetrahedralize, ABoxKeepsItsVolume) {
   expect_sound(made, 4000);
   EXPECT_NEAR(made.report.volume, 6, 0.1);
   EXPECT_EQ(made.report.pieces, 1);
-  EXPECT_LT(made.report.skin_to_input.mean, 0.005);
+  // Edges of the box are cut off where following them would flatten tetrahedra below ten degrees.
+  EXPECT_LT(made.report.skin_to_input.mean, 0.05 * made.report.cube);
 }
 
 TEST(Tetrahedralize, InsideOutAndDoubledIsTheSameBody) {

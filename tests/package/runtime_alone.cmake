@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run_or_fail.cmake)
 file(REMOVE_RECURSE ${WORK})
-set(rooms base math mesh fem asset runtime)
+set(rooms base math mesh fem rig asset runtime)
 set(others TBB fmt Threads METIS ZLIB draco meshoptimizer Spectra nlohmann_json tomlplusplus CLI11 GTest benchmark OpenMP
     BLAS LAPACK)
 

@@ -108,7 +108,7 @@ std::size_t fill_indices(GltfContent& content, std::optional<std::size_t> access
   std::vector<std::uint32_t> indices;
   indices.reserve(3 * mesh.num_faces());
   for (draco::FaceIndex face(0); face < mesh.num_faces(); ++face)
-    for (const draco::PointIndex point : mesh.face(face)) indices.push_back(point.value());
+    for (const draco::PointIndex& point : mesh.face(face)) indices.push_back(point.value());
   if (!accessor) {
     editable_array(content, "accessors").push_back({{"type", "SCALAR"}});
     accessor = content.root["accessors"].size() - 1;
