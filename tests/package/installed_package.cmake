@@ -31,7 +31,8 @@ run_or_fail(${WORK}/everything/use_supple)
 
 build_consumer(runtime_only -D COMPONENT=runtime -D CMAKE_DISABLE_FIND_PACKAGE_TBB=TRUE
                -D CMAKE_DISABLE_FIND_PACKAGE_fmt=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_METIS=TRUE
-               -D CMAKE_DISABLE_FIND_PACKAGE_Threads=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_ZLIB=TRUE)
+               -D CMAKE_DISABLE_FIND_PACKAGE_Threads=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_ZLIB=TRUE
+               -D CMAKE_DISABLE_FIND_PACKAGE_draco=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_meshoptimizer=TRUE)
 run_or_fail(${WORK}/runtime_only/use_runtime)
 
 build_consumer(supple_only -D COMPONENT=supple)

@@ -15,18 +15,21 @@ namespace supple {
 struct CharacterMesh {
   std::string name;
   Index node = 0;   ///< joint of the skeleton that carries it
+  Index file_mesh = 0;  ///< its number in the file; several places may share it
   Index skin = -1;  ///< -1: no skin, it moves rigidly with its node
   Surface surface;  ///< before skinning and morphing; one part per primitive of the file
   SkinWeights weights;
   std::vector<MorphTarget> targets;
   std::vector<double> default_target_weights;
-  /// The welded vertex of each vertex of the file, for each primitive: what output is scattered through.
+  /// The welded vertex of each vertex of the file, for each primitive: what output is scattered through. Empty for
+  /// primitives of points or lines, which aren't ours.
   std::vector<std::vector<Index>> welded_vertex;
 };
 
 struct RawCharacter {
   std::string name;
   Skeleton skeleton;
+  std::vector<Index> file_node;  ///< of each joint: its number in the file
   std::vector<Skin> skins;
   std::vector<CharacterMesh> meshes;
   std::vector<Clip> clips;

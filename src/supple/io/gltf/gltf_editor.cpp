@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/io/gltf/gltf_editor.h"
+
+#include "supple/io/gltf/gltf_accessor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+std::size_t checked(Index index, std::size_t size, std::string_view what) {
+  if (index < 0 || static_cast<std::size_t>(index) >= size) gltf_fault("there is no {} {} to change.", what, index);
+  return static_cast<std::size_t>(index);
+}
+
+std::vector<float> flat(const std::vector<Vec3>& vectors) {
+  std::vector<float> values;
+  values.reserve(3 * vectors.size());
+  for (const Vec3& v : vectors) {
+    if (!v.allFinite()) gltf_fault("a morph target has displacements that aren't finite numbers.");
+    for (const double x : v) values.push_back(static_cast<float>(x) + 0.0f);  // + 0 turns −0 into 0
+  }
+  return values;
+}
+
+// Zeros cost nothing: an accessor without data.
+std::size_t append_zeros(GltfContent& content, std::size_t count) {
+  const std::vector<double> zero(3, 0.0);
+  GltfJson& accessors = editable_array(content, "accessors");
+  accessors.push_back({{"componentType", static_cast<int>(ComponentType::single)},
+                       {"count", count},
+                       {"type", "VEC3"},
+                       {"min", zero},
+                       {"max", zero}});
+  return accessors.size() - 1;
+}
+
+std::size_t append_vectors(GltfContent& content, const std::vector<std::vector<Vec3>>& vectors, std::size_t primitive,
+                           std::size_t vertices, bool with_range) {
+  if (primitive >= vectors.size() || vectors[primitive].empty()) return append_zeros(content, vertices);
+  if (vectors[primitive].size() != vertices)
+    gltf_fault("a morph target has {} displacements for {} vertices.", vectors[primitive].size(), vertices);
+  return append_floats(content, flat(vectors[primitive]), {"VEC3", gltf_vertex_target, with_range});
+}
+
+std::size_t vertex_count(const GltfContent& content, const GltfJson& primitive) {
+  const GltfJson& attributes = json_object(primitive, "attributes", "a mesh");
+  const auto position = json_index(attributes, "POSITION", accessor_count(content), "a mesh");
+  return position ? accessor_shape(content, *position).count : 0;
+}
+
+std::size_t target_count(const GltfJson& mesh) {
+  std::size_t count = 0;
+  for (const GltfJson& primitive : json_array(mesh, "primitives"))
+    count = std::max(count, json_array(primitive, "targets").size());
+  return count;
+}
+
+void append_target(GltfContent& content, std::size_t mesh, std::size_t p, const NewMorphTarget& target) {
+  const std::size_t vertices = vertex_count(content, content.root["meshes"][mesh]["primitives"][p]);
+  GltfJson json = {{"POSITION", append_vectors(content, target.displacements, p, vertices, true)}};
+  const GltfJson& primitive = content.root["meshes"][mesh]["primitives"][p];
+  const bool has_normals = json_object(primitive, "attributes", "a mesh").contains("NORMAL");
+  if (has_normals && !target.normal_changes.empty())
+    json["NORMAL"] = append_vectors(content, target.normal_changes, p, vertices, false);
+  content.root["meshes"][mesh]["primitives"][p]["targets"].push_back(std::move(json));
+}
+
+void pad(GltfJson& object, const char* key, std::size_t size) {
+  GltfJson& list = object[key];
+  if (!list.is_array()) list = GltfJson::array();
+  while (list.size() < size) list.push_back(0.0);
+}
+
+void name_targets(GltfJson& mesh, std::size_t before, const std::vector<NewMorphTarget>& targets) {
+  GltfJson& extras = mesh["extras"];
+  if (!extras.is_object() && !extras.is_null()) return;  // somebody's own data
+  GltfJson& names = extras["targetNames"];
+  if (!names.is_array()) names = GltfJson::array();
+  for (std::size_t t = names.size(); t < before; ++t) names.push_back(fmt::format("target_{}", t));
+  for (const NewMorphTarget& target : targets) names.push_back(target.name);
+}
+
+bool shows_mesh(const GltfContent& content, std::size_t node, std::size_t mesh) {
+  const GltfJson& nodes = json_array(content.root, "nodes");
+  return json_index(nodes.at(node), "mesh", json_array(content.root, "meshes").size(), "a node") == mesh;
+}
+
+// Existing values, `before` per key, become `after` per key, the new ones zero.
+std::size_t widened_output(GltfContent& content, std::size_t output, std::size_t before, std::size_t after) {
+  const std::vector<double> values = accessor_numbers(content, output);
+  std::vector<float> wide;
+  for (std::size_t first = 0; first + before <= values.size(); first += before) {
+    for (std::size_t k = 0; k < after; ++k) wide.push_back(k < before ? static_cast<float>(values[first + k]) : 0.0f);
+  }
+  return append_floats(content, wide, {});
+}
+
+void widen_channels(GltfContent& content, std::size_t mesh, std::size_t before, std::size_t after) {
+  if (before == 0 || json_array(content.root, "animations").empty()) return;
+  for (GltfJson& animation : content.root["animations"]) {
+    const GltfJson channels = json_array(animation, "channels");
+    for (const GltfJson& channel : channels) {
+      const GltfJson& target = json_object(channel, "target", "a channel");
+      const auto node = json_index(target, "node", json_array(content.root, "nodes").size(), "a channel");
+      if (json_string(target, "path") != "weights" || !node || !shows_mesh(content, *node, mesh)) continue;
+      GltfJson& sampler = animation["samplers"].at(channel.at("sampler").get<std::size_t>());
+      sampler["output"] = widened_output(content, sampler["output"].get<std::size_t>(), before, after);
+    }
+  }
+}
+
+const char* interpolation_name(Interpolation interpolation) {
+  switch (interpolation) {
+    case Interpolation::step:
+      return "STEP";
+    case Interpolation::cubic:
+      return "CUBICSPLINE";
+    case Interpolation::linear:
+      break;
+  }
+  return "LINEAR";
+}
+
+std::vector<float> checked_times(const std::vector<double>& times) {
+  const std::vector<float> result(times.begin(), times.end());
+  if (result.empty()) gltf_fault("a channel needs at least one key.");
+  for (std::size_t k = 0; k < result.size(); ++k)
+    if (!std::isfinite(result[k]) || result[k] < 0 || (k > 0 && result[k] <= result[k - 1]))
+      gltf_fault("the times of a channel must ascend from zero.");
+  return result;
+}
+
+std::size_t matching_channel(const GltfJson& channels, std::size_t node) {
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    const GltfJson& target = json_object(channels[c], "target", "a channel");
+    if (json_string(target, "path") == "weights" && json_count(target, "node", "a channel") == node) return c;
+  }
+  return channels.size();
+}
+
+}  // namespace
+
+Result<Index> own_mesh(GltfDocument& document, Index node_index) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<Index> {
+    const std::size_t node = checked(node_index, json_array(content.root, "nodes").size(), "node");
+    const std::size_t meshes = json_array(content.root, "meshes").size();
+    const std::size_t mesh = require_index(content.root["nodes"][node], "mesh", meshes, "the node");
+    std::size_t uses = 0;
+    for (std::size_t n = 0; n < content.root["nodes"].size(); ++n) uses += shows_mesh(content, n, mesh) ? 1 : 0;
+    if (uses == 1) return static_cast<Index>(mesh);
+    GltfJson copy = content.root["meshes"][mesh];
+    content.root["meshes"].push_back(std::move(copy));
+    content.root["nodes"][node]["mesh"] = meshes;
+    return static_cast<Index>(meshes);
+  });
+}
+
+Result<Index> add_morph_targets(GltfDocument& document, Index mesh_index, const std::vector<NewMorphTarget>& targets) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<Index> {
+    const std::size_t mesh = checked(mesh_index, json_array(content.root, "meshes").size(), "mesh");
+    (void)editable_array(content, "accessors");
+    (void)editable_array(content, "bufferViews");
+    const std::size_t before = target_count(content.root["meshes"][mesh]);
+    const std::size_t after = before + targets.size();
+    for (std::size_t p = 0; p < content.root["meshes"][mesh]["primitives"].size(); ++p) {
+      GltfJson& list = content.root["meshes"][mesh]["primitives"][p]["targets"];
+      if (!list.is_array()) list = GltfJson::array();
+      for (std::size_t t = list.size(); t < before; ++t) append_target(content, mesh, p, {});
+      for (const NewMorphTarget& target : targets) append_target(content, mesh, p, target);
+    }
+    pad(content.root["meshes"][mesh], "weights", after);
+    name_targets(content.root["meshes"][mesh], before, targets);
+    for (std::size_t n = 0; n < json_array(content.root, "nodes").size(); ++n)
+      if (content.root["nodes"][n].contains("weights") && shows_mesh(content, n, mesh))
+        pad(content.root["nodes"][n], "weights", after);
+    widen_channels(content, mesh, before, after);
+    return static_cast<Index>(before);
+  });
+}
+
+Index add_animation(GltfDocument& document, const std::string& name) {
+  GltfJson& animations = editable_array(document.content(), "animations");
+  animations.push_back({{"name", name}, {"channels", GltfJson::array()}, {"samplers", GltfJson::array()}});
+  return static_cast<Index>(animations.size()) - 1;
+}
+
+Status set_weight_channel(GltfDocument& document, Index animation_index, Index node_index,
+                          const std::vector<double>& times, const std::vector<double>& values,
+                          Interpolation interpolation) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Status {
+    const std::size_t a = checked(animation_index, json_array(content.root, "animations").size(), "animation");
+    const std::size_t node = checked(node_index, json_array(content.root, "nodes").size(), "node");
+    const GltfJson& meshes = json_array(content.root, "meshes");
+    const std::size_t targets =
+        target_count(meshes[require_index(content.root["nodes"][node], "mesh", meshes.size(), "the node")]);
+    const std::size_t per_key = targets * (interpolation == Interpolation::cubic ? 3 : 1);
+    if (per_key == 0 || values.size() != times.size() * per_key)
+      gltf_fault("a channel has {} weights for {} keys of {} morph targets.", values.size(), times.size(), targets);
+    const std::size_t input = append_floats(content, checked_times(times), {"SCALAR", 0, true});
+    const std::size_t output = append_floats(content, std::vector<float>(values.begin(), values.end()), {});
+    GltfJson& animation = content.root["animations"][a];
+    const std::size_t channel = matching_channel(json_array(animation, "channels"), node);
+    animation["samplers"].push_back(
+        {{"input", input}, {"output", output}, {"interpolation", interpolation_name(interpolation)}});
+    GltfJson json = {{"sampler", animation["samplers"].size() - 1}, {"target", {{"node", node}, {"path", "weights"}}}};
+    if (channel < animation["channels"].size())
+      animation["channels"][channel] = std::move(json);
+    else
+      animation["channels"].push_back(std::move(json));
+    return {};
+  });
+}
+
+}  // namespace supple

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes to a glTF document: what baking adds to a character that came from a file.
+//
+//   position(t) = base + Σ_k weight_k(t) displacement_k
+// Arrays are per primitive and per vertex of the file; CharacterMesh::welded_vertex leads there. glTF wants the targets
+// of all primitives of a mesh, its default weights, and every channel that animates them to agree in number; these
+// functions keep it so.
+#pragma once
+
+#include "supple/base/types.h"
+#include "supple/io/gltf/gltf_document.h"
+#include "supple/rig/clip.h"
+
+#include <optional>
+#include <vector>
+
+namespace supple {
+
+/// For each primitive of the mesh one vector per vertex of the file; empty for a primitive that stays as it is.
+struct NewMorphTarget {
+  std::string name;
+  std::vector<std::vector<Vec3>> displacements;
+  std::vector<std::vector<Vec3>> normal_changes;  ///< likewise, or nothing at all
+};
+
+/// The mesh of a node for that node alone: a copy, where other nodes show the same. Gives its number.
+Result<Index> own_mesh(GltfDocument& document, Index node);
+
+/// Appends morph targets to a mesh; default weights and existing animations get zeros for them. Gives the number of the
+/// first new one.
+Result<Index> add_morph_targets(GltfDocument& document, Index mesh, const std::vector<NewMorphTarget>& targets);
+
+/// A new animation without channels; glTF forbids leaving it so.
+Index add_animation(GltfDocument& document, const std::string& name);
+
+/// Animates the weights of all morph targets of a node's mesh: `values` has one per target for each key (cubic: three).
+/// A channel that the animation has for them already is replaced.
+Status set_weight_channel(GltfDocument& document, Index animation, Index node, const std::vector<double>& times,
+                          const std::vector<double>& values, Interpolation interpolation = Interpolation::linear);
+
+}  // namespace supple
