@@ -24,18 +24,45 @@ struct DualGrid {
   Vec3 corner(int i, int j, int k) const { return origin + cell_size * Vec3(i, j, k); }
 };
 
-DualGrid sample(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high, double cell_size) {
+DualGrid empty_grid(const Vec3& low, const Vec3& high, double cell_size) {
   DualGrid grid;
   grid.origin = low;
   grid.cell_size = cell_size;
   for (std::size_t a = 0; a < 3; ++a)
     grid.corners[a] = 2 + static_cast<int>(std::ceil((high - low)[static_cast<int>(a)] / cell_size));
-  for (int k = 0; k < grid.corners[2]; ++k) {
-    for (int j = 0; j < grid.corners[1]; ++j) {
-      for (int i = 0; i < grid.corners[0]; ++i) grid.values.push_back(value(grid.corner(i, j, k)));
+  const std::size_t size = static_cast<std::size_t>(grid.corners[0]) * static_cast<std::size_t>(grid.corners[1]) *
+                           static_cast<std::size_t>(grid.corners[2]);
+  grid.values.assign(size, 0.0);
+  grid.cell_vertex.assign(size, -1);
+  return grid;
+}
+
+/// Values at the corners of one block; all the same where its middle is too far from the surface for any to differ.
+void sample_block(const std::function<double(const Vec3&)>& value, double steepness, const std::array<int, 3>& low,
+                  const std::array<int, 3>& high, DualGrid& grid) {
+  const Vec3 a = grid.corner(low[0], low[1], low[2]), b = grid.corner(high[0] - 1, high[1] - 1, high[2] - 1);
+  const double middle = steepness > 0 ? value((a + b) / 2) : 0.0;
+  const bool far = steepness > 0 && std::abs(middle) > steepness * (b - a).norm() / 2;
+  for (int k = low[2]; k < high[2]; ++k) {
+    for (int j = low[1]; j < high[1]; ++j) {
+      for (int i = low[0]; i < high[0]; ++i) grid.values[grid.at(i, j, k)] = far ? middle : value(grid.corner(i, j, k));
     }
   }
-  grid.cell_vertex.assign(grid.values.size(), -1);
+}
+
+DualGrid sample(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high, double cell_size,
+                double steepness) {
+  constexpr int block = 6;
+  DualGrid grid = empty_grid(low, high, cell_size);
+  std::array<int, 3> from{}, to{};
+  for (from[2] = 0; from[2] < grid.corners[2]; from[2] += block) {
+    for (from[1] = 0; from[1] < grid.corners[1]; from[1] += block) {
+      for (from[0] = 0; from[0] < grid.corners[0]; from[0] += block) {
+        for (std::size_t a = 0; a < 3; ++a) to[a] = std::min(from[a] + block, grid.corners[a]);
+        sample_block(value, steepness, from, to, grid);
+      }
+    }
+  }
   return grid;
 }
 
@@ -107,8 +134,8 @@ void add_quads_of_edges(const DualGrid& grid, int axis, Surface& surface) {
 }  // namespace
 
 Surface implicit_surface(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high,
-                         double cell_size) {
-  DualGrid grid = sample(value, low, high, cell_size);
+                         double cell_size, double steepness) {
+  DualGrid grid = sample(value, low, high, cell_size, steepness);
   Surface surface;
   for (int k = 0; k + 1 < grid.corners[2]; ++k) {
     for (int j = 0; j + 1 < grid.corners[1]; ++j) {

@@ -33,9 +33,10 @@ void add_truss(Surface& to, int columns, int rows, double bar_width, double thic
 
 /// Where `value` is zero, on a grid of cells of the given size over a box (dual method: one vertex per cell crossed),
 /// the vertices drawn onto the surface. Inside is where the value is negative. Two sheets
-/// through one cell share its vertex, so that narrow gaps can pinch together.
+/// through one cell share its vertex, so that narrow gaps can pinch together. `steepness`: the most that the value
+/// changes per length, which saves evaluating it far from the surface; 0: not known.
 Surface implicit_surface(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high,
-                         double cell_size);
+                         double cell_size, double steepness = 0);
 
 /// Drops vertices that no triangle uses.
 void drop_unused_vertices(Surface& surface);

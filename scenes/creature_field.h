@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of a creature's field, shared by the files that make its surface, its weights and its colours.
+#pragma once
+
+#include "scenes/creature.h"
+
+namespace supple {
+
+/// The smaller of two, rounded off where they differ by less than k.
+double smooth_min(double a, double b, double k);
+
+/// Roughly the signed distance to a part, exact on its surface.
+double part_value(const Part& part, const Vec3& x);
+double part_thickness(const Part& part);
+
+/// Rotation by degrees about x, then y, then z.
+Mat3 turned(const Vec3& degrees);
+
+}  // namespace supple
