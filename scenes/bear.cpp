@@ -68,17 +68,9 @@ void add_head(Creature& c, const Joints& j) {
   head.part_blend = 0.03;
   head.ball(j.head, Vec3(0.034, 1.105, 1.325), Vec3(0.045, 0.042, 0.068));  // lips
   head.ball(j.jaw, Vec3(0, 1.072, 1.235), Vec3(0.062, 0.036, 0.125), Vec3(-4, 0, 0));
-  Part& mouth = head.rod(j.head, Vec3(0.0, 1.088, 1.395), 0.007, Vec3(0.088, 1.083, 1.24), 0.008);
-  mouth.carve = true;
-  mouth.blend = 0.02;
-  Part& socket = head.ball(j.head, Vec3(0.082, 1.222, 1.168), Vec3(0.025, 0.021, 0.025));
-  socket.carve = true;
-  socket.blend = 0.03;
+  head.carve_ball(Vec3(0.082, 1.222, 1.168), Vec3(0.025, 0.021, 0.025), 0.03);
   head.part_blend = 0.03;
-  head.ball(j.ear, Vec3(0.118, 1.298, 0.995), Vec3(0.052, 0.058, 0.030), Vec3(0, 22, -22));
-  Part& hollow = head.ball(j.ear, Vec3(0.126, 1.302, 1.026), Vec3(0.028, 0.034, 0.016), Vec3(0, 22, -22));
-  hollow.carve = true;
-  hollow.blend = 0.02;
+  head.ball(j.ear, Vec3(0.120, 1.300, 1.0), Vec3(0.058, 0.064, 0.044), Vec3(0, 22, -22));
 }
 
 void add_front_leg(Creature& c, const Joints& j) {
@@ -116,8 +108,9 @@ void add_hind_leg(Creature& c, const Joints& j) {
 void add_details(Creature& c, const Joints& j) {
   c.patches.push_back({Vec3(0, 0.62, -0.1), Vec3(0.4, 0.16, 0.9), shade, 0.8, true});
   c.patches.push_back({Vec3(0, 1.12, 1.38), Vec3(0.09, 0.075, 0.11), hex_color(0xd8ccb8), 0.7, true});
-  c.patches.push_back({Vec3(0.126, 1.302, 1.03), Vec3(0.035, 0.04, 0.03), hex_color(0xa89a8c), 0.5, true});
-  c.patches.push_back({Vec3(0.05, 1.086, 1.32), Vec3(0.08, 0.010, 0.11), hex_color(0x6b5a52), 0.6, true});
+  c.patches.push_back({Vec3(0.128, 1.305, 1.045), Vec3(0.042, 0.048, 0.035), hex_color(0xb5a493), 0.6, true});
+  c.focus.push_back({Vec3(0, 1.18, 1.16), 0.27, true});
+  c.focus.push_back({Vec3(0.28, 0.05, 0.52), 0.13, true});
   Detail eye;
   eye.a = Vec3(0.078, 1.223, 1.158);
   eye.radii = Vec3::Constant(0.0205);
@@ -137,6 +130,16 @@ void add_details(Creature& c, const Joints& j) {
   nose.color = black;
   nose.both_sides = false;
   c.details.push_back(nose);
+  Detail mouth;
+  mouth.shape = Detail::Shape::claw;
+  mouth.a = Vec3(0, 1.092, 1.384);
+  mouth.b = Vec3(0.092, 1.098, 1.225);
+  mouth.curve = Vec3(0.026, -0.008, 0.012);
+  mouth.radii = Vec3::Constant(0.007);
+  mouth.joint = j.head;
+  mouth.color = black;
+  mouth.segments = 5;
+  c.details.push_back(mouth);
   Detail claw;
   claw.shape = Detail::Shape::claw;
   claw.color = hex_color(0x3a3231);
@@ -147,7 +150,7 @@ void add_details(Creature& c, const Joints& j) {
     const double ahead = k == 1 || k == 2 ? 1.0 : 0.0;
     claw.joint = j.wrist;
     claw.a = Vec3(0.193 + 0.058 * k, 0.052, 0.580 + 0.025 * ahead);
-    claw.b = claw.a + Vec3(0, -0.040, 0.055);
+    claw.b = claw.a + Vec3(0, -0.040, 0.048);
     c.details.push_back(claw);
     claw.joint = j.ankle;
     claw.a = Vec3(0.189 + 0.054 * k, 0.050, -0.423 + 0.022 * ahead);

@@ -45,8 +45,15 @@ struct Limb {
   /// A ball stretched from one point to another: a muscle.
   Part& muscle(Index joint, const Vec3& from, const Vec3& to, double radius);
 
+  /// Takes a ball away.
+  Part& carve_ball(const Vec3& center, const Vec3& radii, double blend_radius);
+
   Color color = Color(0.8f, 0.8f, 0.8f);  ///< of the parts to come
   double part_blend = 0.02;               ///< likewise
+  Vec3 low = Vec3::Constant(1e9), high = Vec3::Constant(-1e9);  ///< a box around the parts
+
+ private:
+  Part& add(const Part& part, const Vec3& end, double radius);
 };
 
 /// Paint on the skin where a ball reaches it.
@@ -71,6 +78,13 @@ struct Detail {
   bool both_sides = true;
 };
 
+/// Within the ball the skin has four triangles instead of one: faces and hands.
+struct Focus {
+  Vec3 center;
+  double radius = 0;
+  bool both_sides = true;
+};
+
 /// Shape added to the skin in a corrected pose, before skinning: within the ball, `swell` along the normal and `shift`.
 struct Bulge {
   Vec3 center, radii;
@@ -84,6 +98,11 @@ struct CreaturePose {
   std::vector<Bulge> bulges;
 };
 
+struct ChainLink {
+  Index joint = 0;
+  Vec3 center = Vec3::Zero();
+};
+
 struct Creature {
   std::string name;
   std::vector<std::string> joint_names;
@@ -92,14 +111,16 @@ struct Creature {
   std::vector<Limb> limbs;
   std::vector<Patch> patches;
   std::vector<Detail> details;
+  std::vector<Focus> focus;
   std::vector<CreaturePose> poses;
   std::vector<Clip> clips;
   double mottle = 0.0;       ///< strength of a slight variation of colour
   double weight_reach = 0.5; ///< how wide the skin blends from joint to joint, as a part of the parts' thickness
   int weight_smoothing = 8;
   bool symmetric = true;
-  /// Where given, the skin hangs on these joints by its place along their line, smoothly, instead of by parts.
-  std::vector<Index> chain;
+  /// Where given, the skin hangs on these links instead of on parts: at a link's centre on its joint alone, between two
+  /// centres on both.
+  std::vector<ChainLink> chain;
 
   Index add_joint(std::string joint_name, Index parent, const Vec3& place);
   Index joint(const std::string& joint_name) const;  ///< there must be one

@@ -60,7 +60,11 @@ double limb_blend(const Limb& limb, const Vec3& x) {
 double Creature::value(const Vec3& x) const {
   const Vec3 left(symmetric ? std::abs(x.x()) : x.x(), x.y(), x.z());
   double value = 1e3;
-  for (const Limb& limb : limbs) value = smooth_min(value, limb_value(limb, left), limb_blend(limb, left));
+  for (const Limb& limb : limbs) {
+    const double apart = (limb.low - left).cwiseMax(left - limb.high).cwiseMax(0.0).norm();
+    if (apart > value + limb.blend) continue;  // it can't matter here
+    value = smooth_min(value, limb_value(limb, left), limb_blend(limb, left));
+  }
   return value;
 }
 
@@ -74,6 +78,12 @@ Vec3 Creature::normal(const Vec3& x) const {
 
 // ---- describing -----------------------------------------------------------------------------------------------------
 
+Part& Limb::add(const Part& part, const Vec3& end, double radius) {
+  low = low.cwiseMin(part.a.cwiseMin(end) - Vec3::Constant(radius));
+  high = high.cwiseMax(part.a.cwiseMax(end) + Vec3::Constant(radius));
+  return parts.emplace_back(part);
+}
+
 Part& Limb::rod(Index joint, const Vec3& a, double radius_a, const Vec3& b, double radius_b) {
   Part part;
   part.shape = Part::Shape::rod;
@@ -84,6 +94,15 @@ Part& Limb::rod(Index joint, const Vec3& a, double radius_a, const Vec3& b, doub
   part.joint = joint;
   part.blend = part_blend;
   part.color = color;
+  return add(part, b, std::max(radius_a, radius_b));
+}
+
+Part& Limb::carve_ball(const Vec3& center, const Vec3& radii, double blend_radius) {
+  Part part;
+  part.a = center;
+  part.radii = radii;
+  part.blend = blend_radius;
+  part.carve = true;
   return parts.emplace_back(part);
 }
 
@@ -95,7 +114,7 @@ Part& Limb::ball(Index joint, const Vec3& center, const Vec3& radii, const Vec3&
   part.joint = joint;
   part.blend = part_blend;
   part.color = color;
-  return parts.emplace_back(part);
+  return add(part, center, radii.maxCoeff());
 }
 
 Part& Limb::muscle(Index joint, const Vec3& from, const Vec3& to, double radius) {

@@ -12,21 +12,31 @@ constexpr std::size_t most_influences = 4;
 
 Vec3 mirrored(const Vec3& x) { return x.cwiseProduct(Vec3(-1, 1, 1)); }
 
-// Calls visit(part, joint, value) for each part that adds to the skin, on both sides.
-template <class Visit>
-void for_each_part(const Creature& creature, const Vec3& x, Visit&& visit) {
+struct SkinPart {
+  const Part* part;
+  Index joint, twin;
+};
+
+// The parts that add to the skin.
+std::vector<SkinPart> skin_parts(const Creature& creature) {
+  std::vector<SkinPart> result;
   for (const Limb& limb : creature.limbs) {
-    for (const Part& part : limb.parts) {
-      if (part.carve) continue;
-      if (!creature.symmetric) {
-        visit(part, part.joint, part_value(part, x));
-      } else if (creature.twin(part.joint) == part.joint) {
-        visit(part, part.joint, part_value(part, Vec3(std::abs(x.x()), x.y(), x.z())));
-      } else {
-        visit(part, part.joint, part_value(part, x));
-        visit(part, creature.twin(part.joint), part_value(part, mirrored(x)));
-      }
+    for (const Part& part : limb.parts)
+      if (!part.carve) result.push_back({&part, part.joint, creature.symmetric ? creature.twin(part.joint) : -1});
+  }
+  return result;
+}
+
+// Calls visit(part, joint, value) for each part, on both sides.
+template <class Visit>
+void for_each_part(const std::vector<SkinPart>& parts, const Vec3& x, Visit&& visit) {
+  for (const SkinPart& p : parts) {
+    if (p.twin == p.joint) {
+      visit(*p.part, p.joint, part_value(*p.part, Vec3(std::abs(x.x()), x.y(), x.z())));
+      continue;
     }
+    visit(*p.part, p.joint, part_value(*p.part, x));
+    if (p.twin >= 0) visit(*p.part, p.twin, part_value(*p.part, mirrored(x)));
   }
 }
 
@@ -34,15 +44,16 @@ void for_each_part(const Creature& creature, const Vec3& x, Visit&& visit) {
 // one part to the next goes with their thickness.
 MatX raw_weights(const Creature& creature, const Surface& surface) {
   const auto joints = static_cast<Index>(creature.joints.size());
+  const std::vector<SkinPart> parts = skin_parts(creature);
   MatX weights = MatX::Zero(static_cast<Index>(surface.vertices.size()), joints);
   for (std::size_t v = 0; v < surface.vertices.size(); ++v) {
     double nearest = 1e9;
     const Vec3& x = surface.vertices[v];
-    for_each_part(creature, x, [&](const Part& part, Index, double value) {
+    for_each_part(parts, x, [&](const Part& part, Index, double value) {
       if (part.skins) nearest = std::min(nearest, value);
     });
     VecX share = VecX::Zero(joints);
-    for_each_part(creature, x, [&](const Part& part, Index joint, double value) {
+    for_each_part(parts, x, [&](const Part& part, Index joint, double value) {
       if (!part.skins) return;
       const double width = creature.weight_reach * std::min(part_thickness(part), 0.25);
       share[joint] = std::max(share[joint], std::exp(-(value - nearest) / (0.35 * width)));
@@ -85,22 +96,18 @@ SkinWeights largest_weights(const MatX& weights) {
   return result;
 }
 
-// Hat functions between the middles of the chain's links.
+// Hat functions along the line through the links' centres, which are at equal distances.
 MatX chain_weights(const Creature& creature, const Surface& surface) {
   MatX weights = MatX::Zero(static_cast<Index>(surface.vertices.size()), static_cast<Index>(creature.joints.size()));
-  const auto place = [&](std::size_t k) -> const Vec3& {
-    return creature.joints[static_cast<std::size_t>(creature.chain[k])];
-  };
-  const std::size_t count = creature.chain.size();
-  const Vec3 along = place(count - 1) - place(0);
-  const auto at = [&](const Vec3& x) { return (x - place(0)).dot(along) / along.squaredNorm(); };
+  const std::size_t last = creature.chain.size() - 1;
+  const Vec3 start = creature.chain.front().center, along = creature.chain.back().center - start;
   for (std::size_t v = 0; v < surface.vertices.size(); ++v) {
-    const double links = std::clamp(at(surface.vertices[v]) * static_cast<double>(count - 1) - 0.5, 0.0,
-                                    static_cast<double>(count - 1) - 1e-9);
-    const auto k = static_cast<std::size_t>(links);
-    const double t = links - static_cast<double>(k);
-    weights(static_cast<Index>(v), creature.chain[k]) += 1 - t;
-    weights(static_cast<Index>(v), creature.chain[std::min(k + 1, count - 1)]) += t;
+    const double place = (surface.vertices[v] - start).dot(along) / along.squaredNorm() * static_cast<double>(last);
+    const double clamped = std::clamp(place, 0.0, static_cast<double>(last));
+    const std::size_t k = std::min(static_cast<std::size_t>(clamped), last - 1);
+    const double t = clamped - static_cast<double>(k);
+    weights(static_cast<Index>(v), creature.chain[k].joint) += 1 - t;
+    weights(static_cast<Index>(v), creature.chain[k + 1].joint) += t;
   }
   return weights;
 }
@@ -112,12 +119,12 @@ double smooth_step(double low, double high, double x) {
   return t * t * (3 - 2 * t);
 }
 
-Color part_color(const Creature& creature, const Vec3& x) {
+Color part_color(const std::vector<SkinPart>& parts, const Vec3& x) {
   double nearest = 1e9;
-  for_each_part(creature, x, [&](const Part&, Index, double value) { nearest = std::min(nearest, value); });
+  for_each_part(parts, x, [&](const Part&, Index, double value) { nearest = std::min(nearest, value); });
   Color sum = Color::Zero();
   float total = 0;
-  for_each_part(creature, x, [&](const Part& part, Index, double value) {
+  for_each_part(parts, x, [&](const Part& part, Index, double value) {
     const auto weight = static_cast<float>(std::exp(-(value - nearest) / (0.5 * part.blend + 1e-4)));
     sum += weight * to_linear(part.color);
     total += weight;
@@ -166,9 +173,10 @@ void paint_creature(const Creature& creature, Surface& surface) {
     high = high.cwiseMax(x);
   }
   const double size = (high - low).norm();
+  const std::vector<SkinPart> parts = skin_parts(creature);
   VertexAttribute colors{"COLOR_0", 3, {}};
   for (const Vec3& x : surface.vertices) {
-    Color color = part_color(creature, x);
+    Color color = part_color(parts, x);
     apply_patches(creature, x, color);
     const double shade = 0.5 + 0.5 * openness(creature, x, size);
     const double mottle = 1 + creature.mottle * (ripple(x, 25 / size) + 0.6 * ripple(x, 71 / size));

@@ -64,12 +64,8 @@ void add_head(Creature& c, const Joints& j) {
   head.ball(j.head, Vec3(0, 1.212, 0.570), Vec3(0.030, 0.055, 0.035), Vec3(-14, 0, 0));  // bridge
   head.part_blend = 0.014;
   head.ball(j.head, Vec3(0.028, 1.186, 0.613), Vec3(0.028, 0.021, 0.020));  // nose wings
-  Part& socket = head.ball(j.head, Vec3(0.052, 1.218, 0.587), Vec3(0.026, 0.019, 0.026));
-  socket.carve = true;
-  socket.blend = 0.02;
-  Part& nostril = head.ball(j.head, Vec3(0.026, 1.182, 0.635), Vec3(0.011, 0.009, 0.014));
-  nostril.carve = true;
-  nostril.blend = 0.008;
+  head.carve_ball(Vec3(0.052, 1.218, 0.587), Vec3(0.026, 0.019, 0.026), 0.02);
+  head.carve_ball(Vec3(0.026, 1.182, 0.635), Vec3(0.011, 0.009, 0.014), 0.008);
   Part& mouth = head.rod(j.head, Vec3(0, 1.118, 0.627), 0.009, Vec3(0.07, 1.112, 0.580), 0.008);
   mouth.carve = true;
   mouth.blend = 0.014;
@@ -123,9 +119,10 @@ void add_leg(Creature& c, const Joints& j) {
 }
 
 void add_paint(Creature& c, const Joints& j) {
-  c.patches.push_back({Vec3(0, 0.96, -0.26), Vec3(0.40, 0.26, 0.36), silver, 0.8, true});
+  c.patches.push_back({Vec3(0, 0.98, -0.26), Vec3(0.42, 0.30, 0.38), silver, 0.6, true});
   c.patches.push_back({Vec3(0.12, 0.90, 0.33), Vec3(0.15, 0.12, 0.10), hide, 0.4, true});
   c.patches.push_back({Vec3(0, 1.19, 0.60), Vec3(0.098, 0.092, 0.085), hide, 0.3, true});
+  c.focus.push_back({Vec3(0, 1.17, 0.58), 0.13, true});
   Detail eye;
   eye.a = Vec3(0.051, 1.219, 0.559);
   eye.radii = Vec3::Constant(0.0165);
@@ -192,7 +189,7 @@ void display(const Animal& a, double phase, PoseEditor& e) {
     e.reach(a.side(a.j->thigh, right), a.side(a.j->shin, right), foot, a.rest(foot), Vec3(out * 0.5, 0, 1));
     e.face(foot, Quat::Identity());
     const Affine chest = e.world(a.j->chest);
-    const Vec3 breast = chest * Vec3(Vec3(out * 0.14, 0.88, 0.50) - a.rest(a.j->chest));
+    const Vec3 breast = chest * Vec3(Vec3(out * 0.13, 0.74, 0.42) - a.rest(a.j->chest));
     const Vec3 target = (1 - smooth) * a.rest(hand) + smooth * (breast + Vec3(out * 0.02, 0.02, 0.075 + 0.075 * own));
     e.reach(a.side(a.j->arm, right), a.side(a.j->forearm, right), hand, target, Vec3(out, -0.2 * smooth, -1 + smooth));
     e.turn(hand, 10 * smooth, 0, 0);

@@ -13,7 +13,7 @@ namespace {
 constexpr double pi = std::numbers::pi;
 
 struct Joints {
-  Index root, hips, belly, chest, head, tail, tail_tip;
+  Index root, hips, belly, chest, head, sprout, tail, tail_tip;
   Index ear, ear_tip, arm, forearm, hand, thigh, shin, foot;
 };
 
@@ -26,6 +26,7 @@ Joints add_joints(Creature& c) {
   j.belly = c.add_joint("belly", j.hips, Vec3(0, 0.36, 0.06));
   j.chest = c.add_joint("chest", j.hips, Vec3(0, 0.52, 0));
   j.head = c.add_joint("head", j.chest, Vec3(0, 0.68, 0));
+  j.sprout = c.add_joint("sprout", j.head, Vec3(0, 1.06, 0));
   j.tail = c.add_joint("tail", j.hips, Vec3(0, 0.22, -0.22));
   j.tail_tip = c.add_joint("tail_tip", j.tail, Vec3(0, 0.27, -0.36));
   j.ear = c.add_joint("left_ear", j.head, Vec3(0.14, 1.03, -0.03));
@@ -51,10 +52,11 @@ void add_trunk(Creature& c, const Joints& j) {
   body.ball(j.head, Vec3(0.155, 0.785, 0.085), Vec3(0.125, 0.105, 0.115));  // cheeks
   body.part_blend = 0.04;
   body.ball(j.head, Vec3(0, 0.79, 0.205), Vec3(0.09, 0.062, 0.066));  // muzzle
-  body.part_blend = 0.03;  // a tuft of hair
-  body.rod(j.head, Vec3(0, 1.05, 0.02), 0.04, Vec3(0, 1.13, 0.05), 0.026);
-  body.rod(j.head, Vec3(0, 1.13, 0.05), 0.026, Vec3(0, 1.165, 0.10), 0.016);
-  body.rod(j.head, Vec3(0.02, 1.05, -0.02), 0.035, Vec3(0.045, 1.11, -0.04), 0.018);
+  body.part_blend = 0.03;  // a sprout of two leaves
+  body.color = hex_color(0x7fc25c);
+  body.rod(j.sprout, Vec3(0, 1.05, 0.0), 0.026, Vec3(0, 1.155, 0.012), 0.019);
+  body.part_blend = 0.02;
+  body.ball(j.sprout, Vec3(0.068, 1.185, 0.02), Vec3(0.080, 0.022, 0.046), Vec3(0, -12, 24));
 }
 
 void add_limbs(Creature& c, const Joints& j) {
@@ -125,11 +127,14 @@ void add_face(Creature& c, const Joints& j) {
   nose.color = hex_color(0x4a2d35);
   nose.both_sides = false;
   c.details.push_back(nose);
+  c.focus.push_back({Vec3(0, 0.80, 0.2), 0.16, true});
+  c.focus.push_back({Vec3(0, 1.19, 0.02), 0.17, true});
+  c.focus.push_back({Vec3(0.18, 0.05, 0.18), 0.10, true});
   Detail smile;
   smile.shape = Detail::Shape::claw;
-  smile.a = Vec3(0, 0.786, 0.271);
-  smile.b = Vec3(0.058, 0.783, 0.243);
-  smile.curve = Vec3(0, -0.016, 0.006);
+  smile.a = Vec3(0, 0.774, 0.272);
+  smile.b = Vec3(0.064, 0.800, 0.240);
+  smile.curve = Vec3(0, -0.011, 0.009);
   smile.radii = Vec3::Constant(0.0055);
   smile.joint = j.head;
   smile.color = dark;
@@ -160,6 +165,7 @@ void follow_through(PoseEditor& e, const Stepper& s, double phase, double amount
     e.turn(s.side(s.j->ear, right), 4 * amount * swing, 0, out * 7 * amount * std::sin(4 * pi * phase - 0.8));
     e.turn(s.side(s.j->ear_tip, right), 6 * amount * swing, 0, out * 12 * amount * std::sin(4 * pi * phase - 1.6));
   }
+  e.turn(s.j->sprout, 5 * amount * std::sin(4 * pi * phase - 1.0), 0, 7 * amount * std::sin(2 * pi * phase - 0.6));
   e.turn(s.j->tail, 8 * amount * std::sin(4 * pi * phase), 14 * amount * swing, 0);
   e.turn(s.j->tail_tip, 8 * amount * std::sin(4 * pi * phase - 0.7), 16 * amount * std::sin(2 * pi * phase - 0.8), 0);
 }
@@ -209,6 +215,7 @@ void hop(const Stepper& s, double phase, PoseEditor& e) {
     e.turn(s.side(s.j->ear, right), 0, 0, out * (18 * air - 8 * crouch));
     e.turn(s.side(s.j->ear_tip, right), 0, 0, out * (30 * air - 14 * crouch));
   }
+  e.turn(s.j->sprout, 10 * crouch - 14 * air, 0, 0);
   e.turn(s.j->tail, -16 * crouch + 22 * air, 0, 0);
 }
 
@@ -217,7 +224,7 @@ void greet(const Stepper& s, double phase, PoseEditor& e) {
   e.shift(s.j->hips, Vec3(0.012 * up, 0.006 * std::sin(4 * pi * phase), 0));
   e.turn(s.j->chest, 0, -5 * up, -5 * up);
   e.turn(s.j->head, -3 * up, -6 * up, 10 * up + 2 * flutter);
-  e.turn(s.j->arm, 0, -15 * up, 95 * up);
+  e.turn(s.j->arm, 0, 0, 100 * up);
   e.turn(s.j->forearm, 0, 0, 25 * up + 26 * flutter);
   e.turn(s.j->hand, 0, 0, 10 * flutter);
   for (const bool right : {false, true}) s.plant(e, right, Vec3::Zero(), 0);

@@ -14,28 +14,29 @@ constexpr int links = 16;
 constexpr double half_height = 0.5;
 constexpr double bend_limit = 135;
 
-// The middle joint is the root; those above and below turn by equal parts of the angle, away from each other.
-std::vector<JointRotation> bend_rotations(const std::vector<Index>& chain, double degrees) {
-  std::vector<JointRotation> rotations;
-  for (int k = 0; k <= links; ++k) {
-    if (k == links / 2) continue;
-    const double part = degrees / links * (k > links / 2 ? 1 : -1);
-    rotations.push_back({chain[static_cast<std::size_t>(k)], turn_degrees(part, 0, 0)});
-  }
-  return rotations;
-}
-
+// Links lie at equal heights; each turns against the one nearer to the middle, half way between them, by an equal part of
+// the angle. So at a link's centre the letter has turned as far as in the bend deformer.
 void add_chain(Creature& x) {
-  const auto place = [](int k) { return Vec3(0, half_height * (2.0 * k / links - 1), 0); };
-  const Index middle = x.add_joint("middle", -1, place(links / 2));
-  x.chain.assign(links + 1, middle);
+  constexpr double link = 2 * half_height / links;
+  const Index middle = x.add_joint("middle", -1, Vec3::Zero());
+  x.chain.assign(links + 1, {middle, Vec3::Zero()});
   Index above = middle, below = middle;
   for (int k = 1; k <= links / 2; ++k) {
-    above = x.add_joint("up_" + std::to_string(k), above, place(links / 2 + k));
-    below = x.add_joint("down_" + std::to_string(k), below, place(links / 2 - k));
-    x.chain[static_cast<std::size_t>(links / 2 + k)] = above;
-    x.chain[static_cast<std::size_t>(links / 2 - k)] = below;
+    above = x.add_joint("up_" + std::to_string(k), above, Vec3(0, (k - 0.5) * link, 0));
+    below = x.add_joint("down_" + std::to_string(k), below, Vec3(0, (0.5 - k) * link, 0));
+    x.chain[static_cast<std::size_t>(links / 2 + k)] = {above, Vec3(0, k * link, 0)};
+    x.chain[static_cast<std::size_t>(links / 2 - k)] = {below, Vec3(0, -k * link, 0)};
   }
+}
+
+std::vector<JointRotation> bend_rotations(const std::vector<ChainLink>& chain, double degrees) {
+  std::vector<JointRotation> rotations;
+  for (const ChainLink& link : chain) {
+    if (link.center.y() == 0) continue;
+    const double part = degrees / links * (link.center.y() > 0 ? 1 : -1);
+    rotations.push_back({link.joint, turn_degrees(part, 0, 0)});
+  }
+  return rotations;
 }
 
 }  // namespace
