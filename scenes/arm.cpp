@@ -34,9 +34,9 @@ void add_trunk(Creature& c, const Joints& j) {
   trunk.ball(j.trunk, Vec3(-0.155, -0.11, -0.005), Vec3(0.105, 0.20, 0.095));
   trunk.part_blend = 0.05;
   trunk.ball(j.trunk, Vec3(-0.125, -0.050, 0.058), Vec3(0.115, 0.072, 0.044), Vec3(-8, 12, 16));  // breast
-  trunk.muscle(j.trunk, Vec3(-0.15, -0.23, -0.065), Vec3(-0.045, -0.05, -0.045), 0.060);   // latissimus
-  trunk.muscle(j.trunk, Vec3(-0.20, 0.10, -0.035), Vec3(0.0, 0.035, -0.02), 0.050);        // trapezius
-  trunk.muscle(j.trunk, Vec3(-0.20, 0.0, -0.085), Vec3(-0.04, 0.0, -0.055), 0.058);        // shoulder blade
+  trunk.muscle(j.trunk, Vec3(-0.15, -0.23, -0.065), Vec3(-0.045, -0.05, -0.045), 0.060);          // latissimus
+  trunk.muscle(j.trunk, Vec3(-0.20, 0.10, -0.035), Vec3(0.0, 0.035, -0.02), 0.050);               // trapezius
+  trunk.muscle(j.trunk, Vec3(-0.20, 0.0, -0.085), Vec3(-0.04, 0.0, -0.055), 0.058);               // shoulder blade
   // Cut off towards the spine and below the ribs, by balls so large that the cuts are flat.
   trunk.carve_ball(Vec3(-5.165, 0, 0), Vec3::Constant(5), 0.02);
   trunk.carve_ball(Vec3(-1.2, -5.07, 0), Vec3::Constant(5), 0.02);
@@ -117,11 +117,10 @@ void add_poses(Creature& c, const Joints& j) {
     double x, y, z, elbow;
   };
   c.poses.push_back({{"straight", pose(j, 0, 0, 0, 0), false}, {}});
-  for (const Named& p : {Named{"elbow_half", 0, 0, 0, 60}, Named{"elbow_bent", 0, 0, 0, 115},
-                         Named{"raised", 0, 0, 60, 0}, Named{"raised_bent", 0, 0, 60, 105},
-                         Named{"lowered", 0, 0, -55, 0}, Named{"lowered_bent", 0, 0, -55, 115},
-                         Named{"forward", 0, -75, 0, 0}, Named{"forward_bent", 0, -65, 0, 105},
-                         Named{"twisted_bent", 70, 0, 0, 90}}) {
+  for (const Named& p :
+       {Named{"elbow_half", 0, 0, 0, 60}, Named{"elbow_bent", 0, 0, 0, 115}, Named{"raised", 0, 0, 60, 0},
+        Named{"raised_bent", 0, 0, 60, 105}, Named{"lowered", 0, 0, -55, 0}, Named{"lowered_bent", 0, 0, -55, 115},
+        Named{"forward", 0, -75, 0, 0}, Named{"forward_bent", 0, -65, 0, 105}, Named{"twisted_bent", 70, 0, 0, 90}}) {
     std::vector<Bulge> bulges = p.elbow > 0 ? flexed(p.elbow) : std::vector<Bulge>{};
     if (p.z > 0) bulges.push_back({Vec3(0.02, 0.06, 0), Vec3(0.09, 0.06, 0.08), 0.012, Vec3::Zero()});
     if (p.y < 0) bulges.push_back({Vec3(-0.09, -0.03, 0.09), Vec3(0.09, 0.08, 0.07), 0.014, Vec3::Zero()});
@@ -132,7 +131,7 @@ void add_poses(Creature& c, const Joints& j) {
 // The hand follows a handle on a closed path: out, up beside the head, before the chest, down.
 Vec3 handle(double phase) {
   const double a = 2 * pi * phase;
-  return {0.36 + 0.15 * std::cos(a) - 0.05 * std::cos(2 * a), 0.02 + 0.30 * std::sin(a),
+  return {0.36 + 0.15 * std::cos(a) - 0.05 * std::cos(2 * a), 0.01 + 0.25 * std::sin(a),
           0.20 - 0.14 * std::cos(a) + 0.06 * std::sin(2 * a)};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The polar bear of the 2016 paper (figure 2): heavy behind, long neck, small ears. The paper moves it by 144 handles of
-// a wire; here 24 joints of six degrees of freedom each, the belly, the ears and the jaw among them, do the same.
+// The polar bear of the 2016 paper (figure 2): heavy behind, long neck, small ears. The paper moves it by 144 handles
+// of a wire; here 24 joints of six degrees of freedom each, the belly, the ears and the jaw among them, do the same.
 #include "scenes/creatures.h"
 #include "scenes/motion.h"
 
@@ -63,7 +63,7 @@ void add_head(Creature& c, const Joints& j) {
   head.color = fur;
   head.part_blend = 0.07;
   head.ball(j.head, Vec3(0, 1.185, 1.03), Vec3(0.145, 0.135, 0.165));
-  head.ball(j.head, Vec3(0.085, 1.135, 1.04), Vec3(0.085, 0.085, 0.105));  // cheeks
+  head.ball(j.head, Vec3(0.085, 1.135, 1.04), Vec3(0.085, 0.085, 0.105));       // cheeks
   head.rod(j.head, Vec3(0, 1.175, 1.14), 0.094, Vec3(0, 1.135, 1.335), 0.066);  // muzzle
   head.part_blend = 0.03;
   head.ball(j.head, Vec3(0.034, 1.105, 1.325), Vec3(0.045, 0.042, 0.068));  // lips
@@ -164,22 +164,15 @@ void add_details(Creature& c, const Joints& j) {
 struct Animal {
   const Creature* c;
   const Joints* j;
-  Index side(Index left, bool right) const { return right ? c->twin(left) : left; }
-  Vec3 rest(Index joint) const { return c->joints[static_cast<std::size_t>(joint)]; }
 
   void step(PoseEditor& e, bool right, bool front, const Vec3& offset, double pitch) const {
     const double out = right ? -1 : 1;
-    const Index end = side(front ? j->wrist : j->ankle, right);
-    e.reach(side(front ? j->shoulder : j->hip, right), side(front ? j->elbow : j->knee, right), end,
-            rest(end) + offset, Vec3(out * 0.15, 0, front ? -1 : 1));
+    const Index end = c->on_side(front ? j->wrist : j->ankle, right);
+    e.reach(c->on_side(front ? j->shoulder : j->hip, right), c->on_side(front ? j->elbow : j->knee, right), end,
+            c->place(end) + offset, Vec3(out * 0.15, 0, front ? -1 : 1));
     e.face(end, turn_degrees(pitch, 0, 0));
   }
 };
-
-double paw_pitch(double phase, double duty, double degrees) {
-  const double p = phase - std::floor(phase);
-  return p < duty ? 0.0 : degrees * std::sin(pi * (p - duty) / (1 - duty));
-}
 
 // A walk of four beats: left hind, left front, right hind, right front.
 void walk(const Animal& a, double phase, PoseEditor& e) {
@@ -197,8 +190,8 @@ void walk(const Animal& a, double phase, PoseEditor& e) {
   e.shift(a.j->belly, Vec3(0.012 * std::sin(2 * pi * phase - 0.9), 0.010 * std::cos(4 * pi * phase - 1.2), 0));
   for (const bool right : {false, true}) {
     const double hind = phase + (right ? 0.5 : 0.0), front = hind - 0.25;
-    a.step(e, right, false, step_path(hind, duty, 0.50, 0.12), paw_pitch(hind, duty, 32));
-    a.step(e, right, true, step_path(front, duty, 0.50, 0.13), paw_pitch(front, duty, 42));
+    a.step(e, right, false, step_path(hind, duty, 0.50, 0.12), swing_pitch(hind, duty, 32));
+    a.step(e, right, true, step_path(front, duty, 0.50, 0.13), swing_pitch(front, duty, 42));
   }
 }
 
@@ -217,9 +210,9 @@ void run(const Animal& a, double phase, PoseEditor& e) {
   e.shift(a.j->belly, Vec3(0, 0.022 * std::sin(2 * pi * (phase - 0.75)), 0));
   for (const bool right : {false, true}) {
     const double lag = right ? 0.09 : 0.0, hind = phase - lag, front = phase - lag - 0.48;
-    a.step(e, right, false, step_path(hind, duty, 0.74, 0.20) + Vec3(0, 0, 0.06), paw_pitch(hind, duty, 45));
-    a.step(e, right, true, step_path(front, duty, 0.70, 0.20) + Vec3(0, 0, -0.02), paw_pitch(front, duty, 60));
-    e.turn(a.side(a.j->ear, right), -10 * gather, 0, 0);
+    a.step(e, right, false, step_path(hind, duty, 0.74, 0.20) + Vec3(0, 0, 0.06), swing_pitch(hind, duty, 45));
+    a.step(e, right, true, step_path(front, duty, 0.70, 0.20) + Vec3(0, 0, -0.02), swing_pitch(front, duty, 60));
+    e.turn(a.c->on_side(a.j->ear, right), -10 * gather, 0, 0);
   }
 }
 
@@ -250,7 +243,8 @@ void add_poses(Creature& c, const Joints& j) {
   add("hind_forward", both(j.hip, -35), {thigh});
   add("hind_back", both(j.hip, 30), {});
   add("hind_bent", join(both(j.hip, -25), both(j.knee, 60)), {calf, thigh});
-  add("back_rounded", {{j.lumbar, turn_degrees(12, 0, 0)}, {j.spine, turn_degrees(12, 0, 0)}, {j.chest, turn_degrees(10, 0, 0)}},
+  add("back_rounded",
+      {{j.lumbar, turn_degrees(12, 0, 0)}, {j.spine, turn_degrees(12, 0, 0)}, {j.chest, turn_degrees(10, 0, 0)}},
       {paunch});
 }
 

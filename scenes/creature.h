@@ -7,9 +7,9 @@
 // Parts make up limbs. A limb flows into the creature only within `reach` of the place where it is attached: an arm
 // grows out of its shoulder but stays apart from the flank it hangs beside.
 //
-// Creatures are symmetric, unless they say otherwise: whatever lies at x ≥ 0 is also at −x, exactly, because the field is evaluated at |x|. The
-// left side is described, and joints named left_… get a right_… twin. y is up, z is forward, lengths are metres.
-// Joints have no rotation at rest, so that a pose turns them about the axes of the world.
+// Creatures are symmetric, unless they say otherwise: whatever lies at x ≥ 0 is also at −x, exactly, because the field
+// is evaluated at |x|. The left side is described, and joints named left_… get a right_… twin. y is up, z is forward,
+// lengths are metres. Joints have no rotation at rest, so that a pose turns them about the axes of the world.
 #pragma once
 
 #include "supple/io/color.h"
@@ -48,8 +48,8 @@ struct Limb {
   /// Takes a ball away.
   Part& carve_ball(const Vec3& center, const Vec3& radii, double blend_radius);
 
-  Color color = Color(0.8f, 0.8f, 0.8f);  ///< of the parts to come
-  double part_blend = 0.02;               ///< likewise
+  Color color = Color(0.8f, 0.8f, 0.8f);                        ///< of the parts to come
+  double part_blend = 0.02;                                     ///< likewise
   Vec3 low = Vec3::Constant(1e9), high = Vec3::Constant(-1e9);  ///< a box around the parts
 
  private:
@@ -68,10 +68,10 @@ struct Patch {
 struct Detail {
   enum class Shape { ball, claw };
   Shape shape = Shape::ball;
-  Vec3 a, b = Vec3::Zero();     ///< a: centre of a ball; from root a to tip b of a claw
-  Vec3 radii = Vec3::Ones();    ///< of a ball; [0]: of a claw at its root
-  Vec3 turn = Vec3::Zero();     ///< of a ball, degrees about x, y, z
-  Vec3 curve = Vec3::Zero();    ///< how far the middle of a claw is bent aside
+  Vec3 a, b = Vec3::Zero();   ///< a: centre of a ball; from root a to tip b of a claw
+  Vec3 radii = Vec3::Ones();  ///< of a ball; [0]: of a claw at its root
+  Vec3 turn = Vec3::Zero();   ///< of a ball, degrees about x, y, z
+  Vec3 curve = Vec3::Zero();  ///< how far the middle of a claw is bent aside
   Index joint = 0;
   Color color = Color::Zero();
   int segments = 12;
@@ -114,8 +114,8 @@ struct Creature {
   std::vector<Focus> focus;
   std::vector<CreaturePose> poses;
   std::vector<Clip> clips;
-  double mottle = 0.0;       ///< strength of a slight variation of colour
-  double weight_reach = 0.5; ///< how wide the skin blends from joint to joint, as a part of the parts' thickness
+  double mottle = 0.0;        ///< strength of a slight variation of colour
+  double weight_reach = 0.5;  ///< how wide the skin blends from joint to joint, as a part of the parts' thickness
   int weight_smoothing = 8;
   bool symmetric = true;
   /// Where given, the skin hangs on these links instead of on parts: at a link's centre on its joint alone, between two
@@ -129,6 +129,9 @@ struct Creature {
   void mirror_joints();
   /// The joint on the other side, or the joint itself.
   Index twin(Index joint_index) const;
+  /// The left joint given, or its twin.
+  Index on_side(Index left, bool right) const { return right ? twin(left) : left; }
+  const Vec3& place(Index joint_index) const { return joints[static_cast<std::size_t>(joint_index)]; }
   Skeleton skeleton() const;
   double value(const Vec3& x) const;  ///< the field: negative inside
   Vec3 normal(const Vec3& x) const;

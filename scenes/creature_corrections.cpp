@@ -27,7 +27,8 @@ std::vector<Affine> blended(const std::vector<Affine>& world, const Skin& skin, 
   for (Index v = 0; v < weights.vertex_count(); ++v) {
     Affine sum;
     sum.matrix().setZero();
-    for (Index e = weights.first[static_cast<std::size_t>(v)]; e < weights.first[static_cast<std::size_t>(v) + 1]; ++e) {
+    for (Index e = weights.first[static_cast<std::size_t>(v)]; e < weights.first[static_cast<std::size_t>(v) + 1];
+         ++e) {
       const auto k = static_cast<std::size_t>(weights.joint[static_cast<std::size_t>(e)]);
       const Affine bone = world[static_cast<std::size_t>(skin.joints[k])] * skin.inverse_bind[k];
       sum.matrix() += weights.weight[static_cast<std::size_t>(e)] * bone.matrix();
@@ -75,7 +76,8 @@ MorphTarget correction(const Creature& creature, const CreaturePose& example, co
     const Vec3 lost = dual[v] - linear[v] * x;
     // A flattened joint can't be carried back exactly; there the rotation alone serves.
     const bool invertible = linear[v].linear().determinant() > 0.25;
-    Vec3 shape = invertible ? Vec3(linear[v].linear().inverse() * lost) : Vec3(rotation_of(linear[v]).conjugate() * lost);
+    Vec3 shape =
+        invertible ? Vec3(linear[v].linear().inverse() * lost) : Vec3(rotation_of(linear[v]).conjugate() * lost);
     for (const Bulge& bulge : example.bulges) shape += bulged(bulge, x, normals[v]);
     target.displacements.push_back(shape.norm() > 1e-5 ? shape : Vec3(Vec3::Zero()));
   }

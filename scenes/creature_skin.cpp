@@ -146,8 +146,7 @@ double openness(const Creature& creature, const Vec3& x, double size) {
   const Vec3 normal = creature.normal(x);
   double sum = 0;
   constexpr std::array<double, 3> steps = {0.012, 0.035, 0.08};
-  for (const double step : steps)
-    sum += std::clamp(creature.value(x + step * size * normal) / (step * size), 0.0, 1.0);
+  for (const double step : steps) sum += std::clamp(creature.value(x + step * size * normal) / (step * size), 0.0, 1.0);
   return sum / static_cast<double>(steps.size());
 }
 

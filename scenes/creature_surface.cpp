@@ -28,11 +28,11 @@ Box bounds_of(const Creature& creature) {
   return box;
 }
 
-// The grid has a plane at x = 0, so that the surface is as symmetric as the field.
+// A layer of cells straddles x = 0, so that no square of the surface does: it is as symmetric as the field.
 Surface surface_at(const Creature& creature, const Box& box, double cell) {
   Vec3 low = box.low - Vec3::Constant(2.5 * cell), high = box.high + Vec3::Constant(2.5 * cell);
   if (creature.symmetric) {
-    low.x() = -cell * std::ceil(high.x() / cell);
+    low.x() = -cell * (std::ceil(high.x() / cell) + 0.5);
     high.x() = -low.x();
   }
   return implicit_surface([&](const Vec3& x) { return creature.value(x); }, low, high, cell, field_steepness);
@@ -58,7 +58,8 @@ std::map<Edge, Index> edges_to_split(const Creature& creature, const Surface& su
     for (std::size_t k = 0; k < 3; ++k) {
       const Index a = t[k], b = t[(k + 1) % 3];
       if (a > b) continue;
-      const Vec3 middle = (surface.vertices[static_cast<std::size_t>(a)] + surface.vertices[static_cast<std::size_t>(b)]) / 2;
+      const Vec3 middle =
+          (surface.vertices[static_cast<std::size_t>(a)] + surface.vertices[static_cast<std::size_t>(b)]) / 2;
       if (in_focus(creature, middle)) result[{a, b}] = next++;
     }
   }
@@ -66,7 +67,8 @@ std::map<Edge, Index> edges_to_split(const Creature& creature, const Surface& su
 }
 
 // Triangles are cut by their split edges, so neighbours always agree: into four, three or two.
-void split_triangle(const Triangle& t, const std::map<Edge, Index>& middles, std::vector<Triangle>& out) {
+void split_triangle(const Surface& surface, const Triangle& t, const std::map<Edge, Index>& middles,
+                    std::vector<Triangle>& out) {
   std::array<Index, 3> m{};
   int count = 0;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -85,21 +87,26 @@ void split_triangle(const Triangle& t, const std::map<Edge, Index>& middles, std
   std::size_t r = 0;  // one: that edge first; two: the whole edge last
   while (count == 1 ? m[r] < 0 : m[(r + 2) % 3] >= 0) ++r;
   const Index a = t[r], b = t[(r + 1) % 3], c = t[(r + 2) % 3], ab = m[r], bc = m[(r + 1) % 3];
-  if (count == 1)
+  if (count == 1) {
     out.insert(out.end(), {{a, ab, c}, {ab, b, c}});
+    return;
+  }
+  out.push_back({ab, b, bc});
+  const auto p = [&](Index v) { return surface.vertices[static_cast<std::size_t>(v)]; };
+  if (cut_from_first({p(a), p(ab), p(bc), p(c)}))
+    out.insert(out.end(), {{a, ab, bc}, {a, bc, c}});
   else
-    out.insert(out.end(), {{ab, b, bc}, {a, ab, bc}, {a, bc, c}});
+    out.insert(out.end(), {{a, ab, c}, {ab, bc, c}});
 }
 
 void refine_focus(const Creature& creature, Surface& surface) {
   const std::map<Edge, Index> middles = edges_to_split(creature, surface);
   surface.vertices.resize(surface.vertices.size() + middles.size());
   for (const auto& [edge, middle] : middles)
-    surface.vertices[static_cast<std::size_t>(middle)] = (surface.vertices[static_cast<std::size_t>(edge[0])] +
-                                                          surface.vertices[static_cast<std::size_t>(edge[1])]) /
-                                                         2;
+    surface.vertices[static_cast<std::size_t>(middle)] =
+        (surface.vertices[static_cast<std::size_t>(edge[0])] + surface.vertices[static_cast<std::size_t>(edge[1])]) / 2;
   std::vector<Triangle> triangles;
-  for (const Triangle& t : surface.triangles) split_triangle(t, middles, triangles);
+  for (const Triangle& t : surface.triangles) split_triangle(surface, t, middles, triangles);
   surface.triangles = std::move(triangles);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-const Color fur = hex_color(0x46434a), hide = hex_color(0x756769), silver = hex_color(0xb4b5b9);
+const Color fur = hex_color(0x46434a), hide = hex_color(0x756769), silver = hex_color(0x9fa0a5);
 
 struct Joints {
   Index hips, spine, chest, head, arm, forearm, hand, thigh, shin, foot;
@@ -46,7 +46,7 @@ void add_trunk(Creature& c, const Joints& j) {
   body.part_blend = 0.10;
   body.muscle(j.chest, Vec3(0.02, 1.16, 0.20), Vec3(0.30, 1.06, 0.14), 0.095);            // trapezius
   body.ball(j.chest, Vec3(0.16, 0.94, -0.03), Vec3(0.14, 0.15, 0.21), Vec3(-20, 0, 10));  // back
-  body.rod(j.chest, Vec3(0, 1.04, 0.16), 0.175, Vec3(0, 1.13, 0.35), 0.14);                // neck
+  body.rod(j.chest, Vec3(0, 1.04, 0.16), 0.175, Vec3(0, 1.13, 0.35), 0.14);               // neck
 }
 
 void add_head(Creature& c, const Joints& j) {
@@ -55,10 +55,10 @@ void add_head(Creature& c, const Joints& j) {
   head.part_blend = 0.05;
   head.ball(j.head, Vec3(0, 1.220, 0.435), Vec3(0.120, 0.135, 0.145), Vec3(15, 0, 0));
   head.ball(j.head, Vec3(0, 1.312, 0.388), Vec3(0.072, 0.085, 0.125), Vec3(22, 0, 0));  // crest
-  head.ball(j.head, Vec3(0.085, 1.170, 0.455), Vec3(0.062, 0.10, 0.075));                // jaw muscles
+  head.ball(j.head, Vec3(0.085, 1.170, 0.455), Vec3(0.062, 0.10, 0.075));               // jaw muscles
   head.color = hide;
   head.part_blend = 0.025;
-  head.ball(j.head, Vec3(0, 1.150, 0.550), Vec3(0.088, 0.072, 0.075), Vec3(20, 0, 0));    // muzzle
+  head.ball(j.head, Vec3(0, 1.150, 0.550), Vec3(0.088, 0.072, 0.075), Vec3(20, 0, 0));   // muzzle
   head.ball(j.head, Vec3(0, 1.095, 0.540), Vec3(0.075, 0.045, 0.065), Vec3(-10, 0, 0));  // chin
   head.rod(j.head, Vec3(0, 1.262, 0.570), 0.029, Vec3(0.085, 1.253, 0.533), 0.026);      // brow
   head.ball(j.head, Vec3(0, 1.212, 0.570), Vec3(0.030, 0.055, 0.035), Vec3(-14, 0, 0));  // bridge
@@ -113,8 +113,8 @@ void add_leg(Creature& c, const Joints& j) {
   leg.ball(j.foot, Vec3(0.255, 0.045, -0.19), Vec3(0.075, 0.042, 0.075));
   leg.part_blend = 0.014;
   for (int k = 0; k < 4; ++k)
-    leg.rod(j.foot, Vec3(0.235 + 0.030 * k, 0.036, -0.140 - 0.012 * k), 0.023, Vec3(0.245 + 0.034 * k, 0.024, -0.075 - 0.02 * k),
-            0.020);
+    leg.rod(j.foot, Vec3(0.235 + 0.030 * k, 0.036, -0.140 - 0.012 * k), 0.023,
+            Vec3(0.245 + 0.034 * k, 0.024, -0.075 - 0.02 * k), 0.020);
   leg.rod(j.foot, Vec3(0.195, 0.040, -0.225), 0.028, Vec3(0.150, 0.030, -0.150), 0.025);  // big toe, apart
 }
 
@@ -142,23 +142,17 @@ void add_paint(Creature& c, const Joints& j) {
 struct Animal {
   const Creature* c;
   const Joints* j;
-  Index side(Index left, bool right) const { return right ? c->twin(left) : left; }
-  Vec3 rest(Index joint) const { return c->joints[static_cast<std::size_t>(joint)]; }
 
-  void stand(PoseEditor& e, bool right, const Vec3& hand, const Vec3& foot, double foot_pitch, double hand_pitch) const {
+  void stand(PoseEditor& e, bool right, const Vec3& hand, const Vec3& foot, double foot_pitch,
+             double hand_pitch) const {
     const double out = right ? -1 : 1;
-    const Index h = side(j->hand, right), f = side(j->foot, right);
-    e.reach(side(j->arm, right), side(j->forearm, right), h, rest(h) + hand, Vec3(out * 0.9, 0, -1));
+    const Index h = c->on_side(j->hand, right), f = c->on_side(j->foot, right);
+    e.reach(c->on_side(j->arm, right), c->on_side(j->forearm, right), h, c->place(h) + hand, Vec3(out * 0.9, 0, -1));
     e.face(h, turn_degrees(hand_pitch, 0, 0));
-    e.reach(side(j->thigh, right), side(j->shin, right), f, rest(f) + foot, Vec3(out * 0.35, 0, 1));
+    e.reach(c->on_side(j->thigh, right), c->on_side(j->shin, right), f, c->place(f) + foot, Vec3(out * 0.35, 0, 1));
     e.face(f, turn_degrees(foot_pitch, 0, 0));
   }
 };
-
-double swing_pitch(double phase, double duty, double degrees) {
-  const double p = phase - std::floor(phase);
-  return p < duty ? 0.0 : degrees * std::sin(pi * (p - duty) / (1 - duty));
-}
 
 // Knuckle walk: hand and opposite foot move nearly together.
 void walk(const Animal& a, double phase, PoseEditor& e) {
@@ -185,13 +179,16 @@ void display(const Animal& a, double phase, PoseEditor& e) {
   e.turn(a.j->head, 40 * smooth, 5 * beat, 0);
   for (const bool right : {false, true}) {
     const double out = right ? -1 : 1, own = right ? -beat : beat;
-    const Index foot = a.side(a.j->foot, right), hand = a.side(a.j->hand, right);
-    e.reach(a.side(a.j->thigh, right), a.side(a.j->shin, right), foot, a.rest(foot), Vec3(out * 0.5, 0, 1));
+    const Index foot = a.c->on_side(a.j->foot, right), hand = a.c->on_side(a.j->hand, right);
+    e.reach(a.c->on_side(a.j->thigh, right), a.c->on_side(a.j->shin, right), foot, a.c->place(foot),
+            Vec3(out * 0.5, 0, 1));
     e.face(foot, Quat::Identity());
     const Affine chest = e.world(a.j->chest);
-    const Vec3 breast = chest * Vec3(Vec3(out * 0.13, 0.74, 0.42) - a.rest(a.j->chest));
-    const Vec3 target = (1 - smooth) * a.rest(hand) + smooth * (breast + Vec3(out * 0.02, 0.02, 0.075 + 0.075 * own));
-    e.reach(a.side(a.j->arm, right), a.side(a.j->forearm, right), hand, target, Vec3(out, -0.2 * smooth, -1 + smooth));
+    const Vec3 breast = chest * Vec3(Vec3(out * 0.13, 0.74, 0.42) - a.c->place(a.j->chest));
+    const Vec3 target =
+        (1 - smooth) * a.c->place(hand) + smooth * (breast + Vec3(out * 0.02, 0.02, 0.075 + 0.075 * own));
+    e.reach(a.c->on_side(a.j->arm, right), a.c->on_side(a.j->forearm, right), hand, target,
+            Vec3(out, -0.2 * smooth, -1 + smooth));
     e.turn(hand, 10 * smooth, 0, 0);
   }
 }
@@ -208,16 +205,12 @@ void add_poses(Creature& c, const Joints& j) {
   c.poses.push_back({{"arms_forward", reach, false}, {}});
   both(curl, j.arm, -30, 0, 20);
   both(curl, j.forearm, -100, 0, 0);
-  c.poses.push_back({{"arms_bent",
-                      curl,
-                      true},
+  c.poses.push_back({{"arms_bent", curl, true},
                      {{Vec3(0.36, 0.79, 0.26), Vec3(0.12, 0.17, 0.11), 0.03, Vec3::Zero()},
                       {Vec3(-0.36, 0.79, 0.26), Vec3(0.12, 0.17, 0.11), 0.03, Vec3::Zero()}}});
   both(crouch, j.thigh, -40, 0, 10);
   both(crouch, j.shin, 55, 0, 0);
-  c.poses.push_back({{"crouched",
-                      crouch,
-                      true},
+  c.poses.push_back({{"crouched", crouch, true},
                      {{Vec3(0.24, 0.26, -0.32), Vec3(0.11, 0.14, 0.11), 0.02, Vec3::Zero()},
                       {Vec3(-0.24, 0.26, -0.32), Vec3(0.11, 0.14, 0.11), 0.02, Vec3::Zero()}}});
 }

@@ -52,7 +52,7 @@ void add_trunk(Creature& c, const Joints& j) {
   body.ball(j.head, Vec3(0.155, 0.785, 0.085), Vec3(0.125, 0.105, 0.115));  // cheeks
   body.part_blend = 0.04;
   body.ball(j.head, Vec3(0, 0.79, 0.205), Vec3(0.09, 0.062, 0.066));  // muzzle
-  body.part_blend = 0.03;  // a sprout of two leaves
+  body.part_blend = 0.03;                                             // a sprout of two leaves
   body.color = hex_color(0x7fc25c);
   body.rod(j.sprout, Vec3(0, 1.05, 0.0), 0.026, Vec3(0, 1.155, 0.012), 0.019);
   body.part_blend = 0.02;
@@ -148,12 +148,10 @@ struct Stepper {
   const Creature* c;
   const Joints* j;
 
-  Index side(Index left, bool right) const { return right ? c->twin(left) : left; }
-  Vec3 rest(Index joint) const { return c->joints[static_cast<std::size_t>(joint)]; }
-
   void plant(PoseEditor& e, bool right, const Vec3& offset, double pitch) const {
-    const Index foot = side(j->foot, right);
-    e.reach(side(j->thigh, right), side(j->shin, right), foot, rest(foot) + offset, Vec3(right ? -0.3 : 0.3, 0, 1));
+    const Index foot = c->on_side(j->foot, right);
+    e.reach(c->on_side(j->thigh, right), c->on_side(j->shin, right), foot, c->place(foot) + offset,
+            Vec3(right ? -0.3 : 0.3, 0, 1));
     e.face(foot, turn_degrees(pitch, 0, 0));
   }
 };
@@ -162,8 +160,9 @@ void follow_through(PoseEditor& e, const Stepper& s, double phase, double amount
   const double swing = std::sin(2 * pi * phase);
   for (const bool right : {false, true}) {
     const double out = right ? -1 : 1;
-    e.turn(s.side(s.j->ear, right), 4 * amount * swing, 0, out * 7 * amount * std::sin(4 * pi * phase - 0.8));
-    e.turn(s.side(s.j->ear_tip, right), 6 * amount * swing, 0, out * 12 * amount * std::sin(4 * pi * phase - 1.6));
+    e.turn(s.c->on_side(s.j->ear, right), 4 * amount * swing, 0, out * 7 * amount * std::sin(4 * pi * phase - 0.8));
+    e.turn(s.c->on_side(s.j->ear_tip, right), 6 * amount * swing, 0,
+           out * 12 * amount * std::sin(4 * pi * phase - 1.6));
   }
   e.turn(s.j->sprout, 5 * amount * std::sin(4 * pi * phase - 1.0), 0, 7 * amount * std::sin(2 * pi * phase - 0.6));
   e.turn(s.j->tail, 8 * amount * std::sin(4 * pi * phase), 14 * amount * swing, 0);
@@ -172,19 +171,19 @@ void follow_through(PoseEditor& e, const Stepper& s, double phase, double amount
 
 void walk(const Stepper& s, double phase, PoseEditor& e) {
   const double swing = std::sin(2 * pi * phase), bounce = std::cos(4 * pi * (phase - 0.08));
-  e.shift(s.j->hips, Vec3(0.022 * std::cos(2 * pi * phase), -0.012 + 0.014 * bounce, 0));
-  e.turn(s.j->hips, 3, 7 * swing, 5 * std::cos(2 * pi * phase));
+  e.shift(s.j->hips, Vec3(0.022 * std::cos(2 * pi * phase), -0.028 + 0.010 * bounce, 0));
+  e.turn(s.j->hips, 3, 7 * swing, 4 * std::cos(2 * pi * phase));
   e.turn(s.j->chest, 2, -14 * swing, -7 * std::cos(2 * pi * phase));
   e.turn(s.j->head, -4 - 2 * bounce, 7 * swing, 4 * std::cos(2 * pi * phase - 0.5));
   for (const bool right : {false, true}) {
     const double own = phase + (right ? 0.5 : 0.0);
-    const Vec3 step = step_path(own, 0.58, 0.15, 0.055);
+    const Vec3 step = step_path(own, 0.58, 0.12, 0.05);
     const double p = own - std::floor(own);
     const double pitch = p < 0.58 ? 0.0 : 22 * std::sin(2 * pi * (p - 0.58) / 0.42);
     s.plant(e, right, step, pitch);
     const double out = right ? -1 : 1, forward = std::cos(2 * pi * own);
-    e.turn(s.side(s.j->arm, right), 26 * forward, 0, out * 6);
-    e.turn(s.side(s.j->forearm, right), -14 + 8 * forward, 0, 0);
+    e.turn(s.c->on_side(s.j->arm, right), 26 * forward, 0, out * 6);
+    e.turn(s.c->on_side(s.j->forearm, right), -14 + 8 * forward, 0, 0);
   }
   follow_through(e, s, phase, 1.0);
 }
@@ -210,10 +209,10 @@ void hop(const Stepper& s, double phase, PoseEditor& e) {
   for (const bool right : {false, true}) {
     const double out = right ? -1 : 1;
     s.plant(e, right, Vec3(out * 0.02 * air, std::max(height - 0.02 * air, 0.0), 0.02 * air), 28 * air);
-    e.turn(s.side(s.j->arm, right), 24 * crouch - 20 * air, 0, out * (70 * air - 8 * crouch));
-    e.turn(s.side(s.j->forearm, right), -20 * air, 0, out * 25 * air);
-    e.turn(s.side(s.j->ear, right), 0, 0, out * (18 * air - 8 * crouch));
-    e.turn(s.side(s.j->ear_tip, right), 0, 0, out * (30 * air - 14 * crouch));
+    e.turn(s.c->on_side(s.j->arm, right), 24 * crouch - 20 * air, 0, out * (70 * air - 8 * crouch));
+    e.turn(s.c->on_side(s.j->forearm, right), -20 * air, 0, out * 25 * air);
+    e.turn(s.c->on_side(s.j->ear, right), 0, 0, out * (18 * air - 8 * crouch));
+    e.turn(s.c->on_side(s.j->ear_tip, right), 0, 0, out * (30 * air - 14 * crouch));
   }
   e.turn(s.j->sprout, 10 * crouch - 14 * air, 0, 0);
   e.turn(s.j->tail, -16 * crouch + 22 * air, 0, 0);

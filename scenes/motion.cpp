@@ -56,9 +56,7 @@ void PoseEditor::turn(Index joint, double x, double y, double z) {
   local.rotation = local.rotation * turn_degrees(x, y, z);
 }
 
-void PoseEditor::shift(Index joint, const Vec3& offset) {
-  pose[static_cast<std::size_t>(joint)].translation += offset;
-}
+void PoseEditor::shift(Index joint, const Vec3& offset) { pose[static_cast<std::size_t>(joint)].translation += offset; }
 
 Affine PoseEditor::world(Index joint) const {
   Affine result = Affine::Identity();
@@ -123,10 +121,16 @@ double wave(double phase) { return 0.5 - 0.5 * std::cos(2 * pi * phase); }
 Vec3 step_path(double phase, double duty, double stride, double lift) {
   const double p = phase - std::floor(phase);
   if (p < duty) return {0, 0, stride * (0.5 - p / duty)};
-  const double s = (p - duty) / (1 - duty);
-  const double eased = s * s * (3 - 2 * s);
+  // A Hermite curve that leaves the ground, and meets it, at the ground's speed.
+  const double s = (p - duty) / (1 - duty), slope = -stride * (1 - duty) / duty;
+  const double forward = stride * (s * s * (3 - 2 * s) - 0.5) + slope * s * (2 * s * s - 3 * s + 1);
   const double rise = std::sin(pi * s);
-  return {0, lift * rise * rise * (1 + 0.35 * std::cos(pi * s)), stride * (eased - 0.5)};
+  return {0, lift * rise * rise * (1 + 0.35 * std::cos(pi * s)), forward};
+}
+
+double swing_pitch(double phase, double duty, double degrees) {
+  const double p = phase - std::floor(phase);
+  return p < duty ? 0.0 : degrees * std::sin(pi * (p - duty) / (1 - duty));
 }
 
 }  // namespace supple

@@ -41,9 +41,12 @@ Clip make_clip(const Skeleton& skeleton, std::string name, double duration, int 
 /// 0 → 1 → 0 … smoothly, once per unit of phase, starting at 0.
 double wave(double phase);
 
-/// Where a foot is in a walk, relative to its middle: stance while phase (modulo 1) is below `duty`, moving backwards at
-/// constant speed as the ground does under an animal that stays in view, then lifted and swung forward. z: along the
+/// Where a foot is in a walk, relative to its middle: stance while phase (modulo 1) is below `duty`, moving backwards
+/// at constant speed as the ground does under an animal that stays in view, then lifted and swung forward. z: along the
 /// stride; y: up; x: 0.
 Vec3 step_path(double phase, double duty, double stride, double lift);
+
+/// The foot's pitch on the way: level while it stands, up to `degrees` in the middle of the swing.
+double swing_pitch(double phase, double duty, double degrees);
 
 }  // namespace supple

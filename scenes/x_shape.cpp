@@ -14,8 +14,8 @@ constexpr int links = 16;
 constexpr double half_height = 0.5;
 constexpr double bend_limit = 135;
 
-// Links lie at equal heights; each turns against the one nearer to the middle, half way between them, by an equal part of
-// the angle. So at a link's centre the letter has turned as far as in the bend deformer.
+// Links lie at equal heights; each turns against the one nearer to the middle, half way between them, by an equal part
+// of the angle. So at a link's centre the letter has turned as far as in the bend deformer.
 void add_chain(Creature& x) {
   constexpr double link = 2 * half_height / links;
   const Index middle = x.add_joint("middle", -1, Vec3::Zero());

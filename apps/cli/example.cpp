@@ -29,9 +29,9 @@ Error unknown_example(const std::string& name) {
   std::vector<std::string_view> names;
   for (const CreatureExample& example : creature_examples()) names.push_back(example.name);
   const std::string_view near = nearest_name(name, names);
-  return usage_error(fmt::format("there is no example \"{}\"; {}", name,
-                                 near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                              : fmt::format("did you mean \"{}\"?", near)));
+  return usage_error(fmt::format(
+      "there is no example \"{}\"; {}", name,
+      near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
 }
 
 CharacterLook look_of(const Creature& creature) {

@@ -133,18 +133,20 @@ TEST(Creatures, HaveWeightsThatSumToOne) {
 }
 
 TEST(Creatures, AreSymmetric) {
-  for (const std::string& name : {"mascot", "bear", "gorilla"}) {
+  for (const char* name : {"mascot", "bear", "gorilla"}) {
     SCOPED_TRACE(name);
     std::vector<Vec3> sorted = made(name).character.meshes.front().surface.vertices;
     std::sort(sorted.begin(), sorted.end(), [](const Vec3& a, const Vec3& b) { return a.y() < b.y(); });
     constexpr double tolerance = 1e-3;
+    int lonely = 0;
     for (const Vec3& x : sorted) {
       const Vec3 twin(-x.x(), x.y(), x.z());
       auto at = std::lower_bound(sorted.begin(), sorted.end(), x.y() - tolerance,
                                  [](const Vec3& a, double y) { return a.y() < y; });
       while (at != sorted.end() && at->y() < x.y() + tolerance && (*at - twin).norm() > tolerance) ++at;
-      ASSERT_TRUE(at != sorted.end() && at->y() < x.y() + tolerance) << x.transpose();
+      lonely += at == sorted.end() || at->y() >= x.y() + tolerance ? 1 : 0;
     }
+    EXPECT_EQ(lonely, 0);
   }
 }
 
@@ -175,7 +177,7 @@ TEST(Creatures, FeetStandWhileTheyBearWeight) {
     std::string name, foot;
     double stride, duty;
   };
-  for (const Row& row : {Row{"mascot", "left_foot", 0.15, 0.58}, Row{"bear", "left_wrist", 0.50, 0.66},
+  for (const Row& row : {Row{"mascot", "left_foot", 0.12, 0.58}, Row{"bear", "left_wrist", 0.50, 0.66},
                          Row{"bear", "right_ankle", 0.50, 0.66}, Row{"gorilla", "right_hand", 0.34, 0.62},
                          Row{"gorilla", "left_foot", 0.34, 0.62}}) {
     SCOPED_TRACE(row.name + " " + row.foot);
@@ -198,12 +200,12 @@ TEST(Creatures, FeetStandWhileTheyBearWeight) {
       ++standing;
       EXPECT_NEAR((path[k].z() - path[k - 1].z()) / (times[k] - times[k - 1]), -speed, 0.03 * speed);
     }
-    EXPECT_GT(standing, static_cast<int>(0.5 * static_cast<double>(path.size())));
+    EXPECT_GT(standing, 0.85 * row.duty * static_cast<double>(path.size() - 1));
   }
 }
 
 TEST(Creatures, CorrectionsGiveBackVolume) {
-  for (const std::string& name : {"arm", "bear", "gorilla"}) {
+  for (const char* name : {"arm", "bear", "gorilla"}) {
     const Made& m = made(name);
     const CharacterMesh& mesh = m.character.meshes.front();
     std::size_t target = 0;

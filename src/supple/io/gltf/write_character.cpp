@@ -109,8 +109,8 @@ void write_weights(GltfContent& content, const CharacterMesh& mesh, GltfJson& at
 void write_colors(GltfContent& content, const Surface& surface, GltfJson& attributes) {
   for (const VertexAttribute& attribute : surface.attributes) {
     if (attribute.name != "COLOR_0") continue;
-    attributes["COLOR_0"] =
-        append_floats(content, attribute.values, {attribute.components == 4 ? "VEC4" : "VEC3", gltf_vertex_target, false});
+    attributes["COLOR_0"] = append_floats(content, attribute.values,
+                                          {attribute.components == 4 ? "VEC4" : "VEC3", gltf_vertex_target, false});
   }
 }
 
@@ -124,7 +124,8 @@ GltfJson target_json(GltfContent& content, const CharacterMesh& mesh, const Morp
   std::vector<Vec3> change = vertex_normals(mesh.surface.triangles, moved);
   for (std::size_t v = 0; v < change.size(); ++v) change[v] -= normals[v];
   const std::size_t position = append_floats(content, flat(target.displacements), {"VEC3", gltf_vertex_target, true});
-  return {{"POSITION", position}, {"NORMAL", append_floats(content, flat(change), {"VEC3", gltf_vertex_target, false})}};
+  return {{"POSITION", position},
+          {"NORMAL", append_floats(content, flat(change), {"VEC3", gltf_vertex_target, false})}};
 }
 
 GltfJson primitive_json(GltfContent& content, const CharacterMesh& mesh, std::size_t material) {
@@ -227,12 +228,13 @@ void write_clip(GltfContent& content, const Clip& clip) {
     }
     const std::size_t output =
         append_floats(content, {channel.values.begin(), channel.values.end()}, {shape_of(channel.target), 0, false});
-    channels.push_back({{"sampler", samplers.size()},
-                        {"target", {{"node", channel.joint}, {"path", path_of(channel.target)}}}});
+    channels.push_back(
+        {{"sampler", samplers.size()}, {"target", {{"node", channel.joint}, {"path", path_of(channel.target)}}}});
     samplers.push_back({{"input", input}, {"interpolation", name_of(channel.interpolation)}, {"output", output}});
   }
   if (channels.empty()) return;
-  editable_array(content, "animations").push_back({{"name", clip.name}, {"channels", channels}, {"samplers", samplers}});
+  editable_array(content, "animations")
+      .push_back({{"name", clip.name}, {"channels", channels}, {"samplers", samplers}});
 }
 
 }  // namespace

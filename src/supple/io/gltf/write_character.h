@@ -3,8 +3,8 @@
 // better edited (gltf_editor.h), which keeps what isn't ours.
 //
 // Each joint becomes the node of the same number, each mesh one primitive with smooth normals, skin weights in sets of
-// four, the attribute COLOR_0 (linear) as its colours, and its morph targets with their names. Example poses go into the
-// extras of the first mesh:
+// four, the attribute COLOR_0 (linear) as its colours, and its morph targets with their names. Example poses go into
+// the extras of the first mesh:
 //   "poses": [{"name": "bent", "corrected": true, "rotations": {"elbow": [x, y, z, w]}}, …]
 #pragma once
 
@@ -27,6 +27,7 @@ struct CharacterLook {
 Result<GltfDocument> character_document(const RawCharacter& character, const CharacterLook& look = {});
 
 /// The same into a file, .glb or .gltf.
-Status write_character(const std::filesystem::path& path, const RawCharacter& character, const CharacterLook& look = {});
+Status write_character(const std::filesystem::path& path, const RawCharacter& character,
+                       const CharacterLook& look = {});
 
 }  // namespace supple
