@@ -183,12 +183,11 @@ void display(const Animal& a, double phase, PoseEditor& e) {
     e.reach(a.c->on_side(a.j->thigh, right), a.c->on_side(a.j->shin, right), foot, a.c->place(foot),
             Vec3(out * 0.5, 0, 1));
     e.face(foot, Quat::Identity());
-    const Affine chest = e.world(a.j->chest);
-    const Vec3 breast = chest * Vec3(Vec3(out * 0.13, 0.74, 0.42) - a.c->place(a.j->chest));
-    const Vec3 target =
-        (1 - smooth) * a.c->place(hand) + smooth * (breast + Vec3(out * 0.02, 0.02, 0.075 + 0.075 * own));
+    const Vec3 chest = e.world(a.j->chest).translation();
+    const Vec3 fist = chest + Vec3(out * 0.21, 0.12, 0.30 + 0.07 * own);
+    const Vec3 target = (1 - smooth) * a.c->place(hand) + smooth * fist;
     e.reach(a.c->on_side(a.j->arm, right), a.c->on_side(a.j->forearm, right), hand, target,
-            Vec3(out, -0.2 * smooth, -1 + smooth));
+            Vec3(out, -0.6 * smooth, -1 + 0.7 * smooth));
     e.turn(hand, 10 * smooth, 0, 0);
   }
 }
