@@ -254,7 +254,7 @@ verb_help() {
   build            the release build; leaves the command as ./supple
   demo             builds, then makes the example in out/demo
   test [ctest…]    builds and runs all tests; for instance ./go test -L unit
-                   labels: unit, verification, cli, slow
+                   labels: unit, verification, integration, cli, slow
   bench [args]     builds, then runs ./supple bench
   install FOLDER   installs command, libraries and find_package files
 

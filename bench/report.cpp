@@ -59,6 +59,19 @@ std::vector<double> read_all(int pipe_end) {
 
 void Report::add(Row row) { rows_.push_back(std::move(row)); }
 
+void Report::add_plot(std::string name, Plot plot) { plots_.emplace_back(std::move(name), std::move(plot)); }
+
+Status Report::write_plots(const std::filesystem::path& folder) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return input_error(
+        fmt::format("the folder {} for plots can't be made ({}); name another", folder.string(), error.message()));
+  }
+  for (const auto& [name, plot] : plots_) SUPPLE_RETURN_IF_ERROR(write_plot(folder / (name + ".svg"), plot));
+  return {};
+}
+
 std::string Report::to_text() const {
   std::size_t widest = 0;
   for (const Row& r : rows_) widest = std::max(widest, r.table.size() + r.row.size() + 1);

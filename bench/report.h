@@ -4,6 +4,7 @@
 #pragma once
 
 #include "supple/base/result.h"
+#include "supple/io/plot.h"
 
 #include <filesystem>
 #include <functional>
@@ -33,6 +34,9 @@ class Report {
  public:
   void add(Row row);
   const std::vector<Row>& rows() const { return rows_; }
+  /// A figure, to be written as NAME.svg where somebody wants it.
+  void add_plot(std::string name, Plot plot);
+  Status write_plots(const std::filesystem::path& folder) const;
 
   std::string to_text() const;  ///< an aligned table
   std::string to_json() const;
@@ -40,6 +44,7 @@ class Report {
 
  private:
   std::vector<Row> rows_;
+  std::vector<std::pair<std::string, Plot>> plots_;
 };
 
 /// Median wall time of `work` in milliseconds, over `repetitions` runs after one that is not counted.
@@ -62,7 +67,12 @@ Result<Report> run(const std::string& name, const Options& options);
 
 Report run_fem(const Options& options);
 Report run_subspace(const Options& options);
-/// The rows of the 2005 paper's own models, a part of run_subspace.
+/// Parts of run_subspace: the 2005 paper's own models; their bases from sketches and the swinging spoon.
 void add_subspace_scenes(Report& report, const Options& options);
+/// The rows of free bodies, a part of run_subspace.
+void add_subspace_floating(Report& report, const Options& options);
+/// A ball against the bridge at 1 kHz, a part of run_subspace.
+void add_subspace_haptics(Report& report, const Options& options);
+void add_subspace_figures(Report& report, const Options& options);
 
 }  // namespace supple::bench

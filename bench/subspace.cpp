@@ -8,6 +8,7 @@
 #include "supple/fem/modes.h"
 #include "supple/mesh/box.h"
 #include "supple/offline/forces/cubic_forces.h"
+#include "supple/offline/modes/modal_derivatives.h"
 #include "supple/runtime/subspace/subspace_dynamics.h"
 
 #include <fmt/format.h>
@@ -30,13 +31,17 @@ TetMesh beam() {
   return mesh;
 }
 
-MatX linear_modes(const TetMesh& mesh, int count) {
+std::vector<Index> left_face(const TetMesh& mesh) {
   std::vector<Index> fixed;
   for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
     if (mesh.vertices[v].x() < 1e-9) fixed.push_back(static_cast<Index>(v));
   }
+  return fixed;
+}
+
+MatX linear_modes(const TetMesh& mesh, int count) {
   const ElasticBody body = ElasticBody::create(mesh, MaterialModel::stvk).value();
-  return compute_modes(body, fixed, {.count = count}).value().shapes;
+  return compute_modes(body, left_face(mesh), {.count = count}).value().shapes;
 }
 
 /// What a direct reading of Equations 10 and 11 does: every coefficient of K̃ for every ordered pair i ≤ j, no symmetry
@@ -190,6 +195,29 @@ void bench_coefficients(Report& report, const TetMesh& mesh, const MatX& basis, 
   report.add(row);
 }
 
+/// All derivatives of 20 modes of a compact body, whose factor fills in more than a thin one's.
+void bench_derivatives(Report& report) {
+  TetMesh mesh = make_tet_box(Vec3(1, 1, 1), {15, 15, 15});
+  set_uniform_material(mesh, {.name = "soft", .young = 1e6, .poisson = 0.4, .density = 1000});
+  const ElasticBody body = ElasticBody::create(mesh, MaterialModel::stvk).value();
+  const std::vector<Index> fixed = left_face(mesh);
+  Row row{.table = "subspace/derivatives",
+          .row = fmt::format("cube_{}dofs_k20", body.dof_count()),
+          .metric = "derivatives_s",
+          .unit = "s",
+          .target = 5};
+  std::string error;
+  const double ms = median_ms(1, [&] {
+    const Result<Modes> modes = compute_modes(body, fixed, {.count = 20});
+    if (!modes.ok()) return void(error = modes.error().message);
+    const Result<ModalDerivatives> derivatives = static_derivatives(body, fixed, *modes, 20);
+    if (!derivatives.ok()) error = derivatives.error().message;
+  });
+  if (error.empty()) row.value = ms / 1000;
+  row.error = error;
+  report.add(row);
+}
+
 }  // namespace
 
 Report run_subspace(const Options& options) {
@@ -204,8 +232,12 @@ Report run_subspace(const Options& options) {
     bench_coefficients(report, mesh, basis, 1);
     bench_coefficients(report, mesh, basis, 2);
     bench_coefficients(report, mesh, linear_modes(mesh, 60), 2);
+    bench_derivatives(report);
   }
   add_subspace_scenes(report, options);
+  add_subspace_floating(report, options);
+  add_subspace_haptics(report, options);
+  add_subspace_figures(report, options);
   return report;
 }
 

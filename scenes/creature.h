@@ -2,7 +2,7 @@
 // Creatures: characters modelled by code, from blended round shapes to a skinned, animated RawCharacter.
 //
 // The skin is the zero level of a field made of parts, each a ball or a tapered rod that hangs on a joint:
-//   f = smin(f, part; k),   smin(a, b; k) = min(a, b) − h² / 4k,  h = max(k − |a − b|, 0)
+//   f = melted(f, part; k),   melted(a, b; k) = min(a, b) − h² / 4k,  h = max(k − |a − b|, 0)
 // so that two parts nearer than their blend radius k flow into each other; carved parts are taken away the same way.
 // Parts make up limbs. A limb flows into the creature only within `reach` of the place where it is attached: an arm
 // grows out of its shoulder but stays apart from the flank it hangs beside.

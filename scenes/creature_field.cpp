@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenes/creature_field.h"
 
+#include "scenes/shapes.h"
+
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -8,11 +10,6 @@
 #include <numbers>
 
 namespace supple {
-
-double smooth_min(double a, double b, double k) {
-  const double h = std::max(k - std::abs(a - b), 0.0);
-  return std::min(a, b) - (k > 0 ? h * h / (4 * k) : 0.0);
-}
 
 Mat3 turned(const Vec3& degrees) {
   const Vec3 r = degrees * (std::numbers::pi / 180);
@@ -22,11 +19,7 @@ Mat3 turned(const Vec3& degrees) {
 }
 
 double part_value(const Part& part, const Vec3& x) {
-  if (part.shape == Part::Shape::rod) {
-    const Vec3 along = part.b - part.a;
-    const double t = std::clamp((x - part.a).dot(along) / std::max(along.squaredNorm(), 1e-12), 0.0, 1.0);
-    return (x - part.a - t * along).norm() - (part.radius_a + t * (part.radius_b - part.radius_a));
-  }
+  if (part.shape == Part::Shape::rod) return tapered_distance(x, part.a, part.b, part.radius_a, part.radius_b);
   // First order in the distance: (s² − s) / |∇s²/2|, s = |x / radii|.
   const Vec3 scaled = (part.axes.transpose() * (x - part.a)).cwiseQuotient(part.radii);
   const double s = scaled.norm();
@@ -44,7 +37,7 @@ double limb_value(const Limb& limb, const Vec3& x) {
   double value = 1e3;
   for (const Part& part : limb.parts) {
     const double v = part_value(part, x);
-    value = part.carve ? -smooth_min(-value, v, part.blend) : smooth_min(value, v, part.blend);
+    value = part.carve ? -melted(-value, v, part.blend) : melted(value, v, part.blend);
   }
   return value;
 }
@@ -63,7 +56,8 @@ double Creature::value(const Vec3& x) const {
   for (const Limb& limb : limbs) {
     const double apart = (limb.low - left).cwiseMax(left - limb.high).cwiseMax(0.0).norm();
     if (apart > value + limb.blend) continue;  // it can't matter here
-    value = smooth_min(value, limb_value(limb, left), limb_blend(limb, left));
+    const double blend = limb_blend(limb, left), own = limb_value(limb, left);
+    value = blend > 0 ? melted(value, own, blend) : std::min(value, own);
   }
   return value;
 }

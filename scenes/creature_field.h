@@ -6,9 +6,6 @@
 
 namespace supple {
 
-/// The smaller of two, rounded off where they differ by less than k.
-double smooth_min(double a, double b, double k);
-
 /// Roughly the signed distance to a part, exact on its surface.
 double part_value(const Part& part, const Vec3& x);
 double part_thickness(const Part& part);

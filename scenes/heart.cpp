@@ -27,11 +27,6 @@ struct Cut {
   double radius;
 };
 
-double tapered_distance(const Vec3& p, const Vec3& a, const Vec3& b, double ra, double rb) {
-  const double t = std::clamp((p - a).dot(b - a) / (b - a).squaredNorm(), 0.0, 1.0);
-  return (p - a - t * (b - a)).norm() - (ra + t * (rb - ra));
-}
-
 double ellipsoid_distance(const Vec3& p, const Vec3& center, const Vec3& radii) {
   const Vec3 q = (p - center).cwiseQuotient(radii);
   return q.norm() * (q.norm() - 1) / std::max(q.cwiseQuotient(radii).norm(), 1e-9);
@@ -46,12 +41,6 @@ double tube_distance(const Vec3& p, const Tube& tube) {
     distance = std::min(distance, tapered_distance(p, tube.path[i], tube.path[i + 1], radius(at), radius(at + 1)));
   }
   return distance;
-}
-
-/// The smaller of two distances, rounded off where they are within `reach` of each other.
-double melted(double a, double b, double reach) {
-  const double h = std::max(reach - std::abs(a - b), 0.0) / reach;
-  return std::min(a, b) - 0.25 * h * h * reach;
 }
 
 /// Corners cut twice, for round bends.

@@ -214,6 +214,16 @@ bool cut_from_first(const std::array<Vec3, 4>& quad) {
   return true;
 }
 
+double tapered_distance(const Vec3& p, const Vec3& a, const Vec3& b, double ra, double rb) {
+  const double t = std::clamp((p - a).dot(b - a) / (b - a).squaredNorm(), 0.0, 1.0);
+  return (p - a - t * (b - a)).norm() - (ra + t * (rb - ra));
+}
+
+double melted(double a, double b, double reach) {
+  const double h = std::max(reach - std::abs(a - b), 0.0) / reach;
+  return std::min(a, b) - 0.25 * h * h * reach;
+}
+
 Surface implicit_surface(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high,
                          double cell_size, double steepness) {
   DualGrid grid = sample(value, low, high, cell_size, steepness);

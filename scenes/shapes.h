@@ -42,6 +42,12 @@ Surface implicit_surface(const std::function<double(const Vec3&)>& value, const 
 /// are as long as each other, so that a quad mirrored in x is cut the mirrored way.
 bool cut_from_first(const std::array<Vec3, 4>& quad);
 
+/// From a capsule between two points, whose radius goes from `ra` to `rb`.
+double tapered_distance(const Vec3& p, const Vec3& a, const Vec3& b, double ra, double rb);
+
+/// The smaller of two distances, rounded off where they are within `reach` of each other.
+double melted(double a, double b, double reach);
+
 /// Drops vertices that no triangle uses.
 void drop_unused_vertices(Surface& surface);
 

@@ -55,7 +55,7 @@ std::vector<Vec3> ring_of(double u, int points) {
 
 }  // namespace
 
-SubspaceScene make_spoon() {
+SubspaceScene make_spoon(int resolution) {
   constexpr int rings = 83, points = 40;
   std::vector<std::vector<Vec3>> sections;
   for (int r = 0; r < rings; ++r) {
@@ -70,7 +70,7 @@ SubspaceScene make_spoon() {
   Surface surface;
   add_loft(surface, sections, pole(0), pole(1));
   SceneBody body;
-  body.resolution = 100;
+  body.resolution = resolution;
   body.material = {.name = "soft plastic", .young = 1e9, .poisson = 0.4, .density = 1000};
   body.fixed = [](const Vec3& p) { return p.x() < 0.06 * length; };
   body.view_direction = Vec3(0.35, 0.75, 1);

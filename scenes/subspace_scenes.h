@@ -26,7 +26,8 @@ struct SubspaceScene {
   Vec3 gravity = Vec3(0, -9.81, 0);    ///< [m/s²]
 };
 
-SubspaceScene make_spoon();   ///< 2.5 m long: as soft as such a spoon must be to swing visibly
+/// 2.5 m long: as soft as such a spoon must be to swing visibly.
+SubspaceScene make_spoon(int resolution = 100);
 SubspaceScene make_bridge();  ///< a truss bridge of 12.8 m with an arched top chord
 SubspaceScene make_tower();   ///< 14 m, after Eiffel's
 SubspaceScene make_heart();   ///< 0.16 m, hollow, with its great vessels cut open

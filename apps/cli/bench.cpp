@@ -13,6 +13,7 @@ namespace {
 struct Options {
   std::string name;
   std::string csv;
+  std::string plots;
   bool quick = false;
 };
 
@@ -21,6 +22,7 @@ Status bench_command(const Options& options, Session& session) {
   const Result<bench::Report> report = bench::run(options.name, {.quick = options.quick});
   if (!report.ok()) return report.error();
   if (!options.csv.empty()) SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.csv, report->to_csv()));
+  if (!options.plots.empty()) SUPPLE_RETURN_IF_ERROR(report->write_plots(options.plots));
   session.result.update(Json::parse(report->to_json()));
   session.text = report->to_text();
   return {};
@@ -31,12 +33,14 @@ RunCommand add(CLI::App& app) {
            "Measures Supple on this machine and prints one row per number: its value, the published figure, another\n"
            "program's, and our target. Medians on one thread unless the row says otherwise.\n",
            "  supple bench fem\n"
-           "  supple bench fem --quick --json fem.json --csv fem.csv\n");
+           "  supple bench fem --quick --json fem.json --csv fem.csv\n"
+           "  supple bench subspace --plots figures\n");
   const auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, fmt::format("Which one: {}", fmt::join(bench::benchmark_names(), ", ")))
       ->required();
   app.add_flag("--quick", options->quick, "Smaller sizes and fewer repetitions");
   app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");
+  app.add_option("--plots", options->plots, "Write figures as SVG into this folder")->type_name("FOLDER");
   return [options](Session& session) { return bench_command(*options, session); };
 }
 

@@ -2,6 +2,7 @@
 // supple convert: from any mesh format we read to any we write.
 #include "command.h"
 #include "supple/io/file_kind.h"
+#include "supple/io/gltf/gltf_document.h"
 #include "supple/io/mesh_file.h"
 #include "supple/io/vtu.h"
 #include "supple/mesh/topology.h"
@@ -21,16 +22,17 @@ struct Options {
 };
 
 bool holds_surfaces_only(FileKind kind) {
-  return kind == FileKind::obj || kind == FileKind::off || kind == FileKind::stl || kind == FileKind::ply;
+  return kind == FileKind::obj || kind == FileKind::off || kind == FileKind::stl || kind == FileKind::ply ||
+         kind == FileKind::gltf;
 }
 
 bool is_vtu(const std::filesystem::path& path) { return path.extension() == ".vtu"; }
 
 Status check_target(const std::string& to) {
   const FileKind kind = kind_of_extension(to);
-  if (is_vtu(to) || (kind != FileKind::unknown && kind < FileKind::gltf)) return {};
-  return usage_error(
-      fmt::format("Can't write {}: its extension must be one of {}, .vtu", to, fmt::join(writable_extensions(), ", ")));
+  if (is_vtu(to) || (kind != FileKind::unknown && kind < FileKind::vrm)) return {};
+  return usage_error(fmt::format("Can't write {}: its extension must be one of {}, .glb, .vtu", to,
+                                 fmt::join(writable_extensions(), ", ")));
 }
 
 /// What a solid mesh becomes in the target's format: itself, or its skin.
@@ -88,9 +90,33 @@ void fill_result(const LoadedMesh& loaded, Session& session) {
       loaded.mesh);
 }
 
+// A character keeps everything that its file has; only its container changes.
+Status convert_document(const Options& options, Session& session) {
+  Result<GltfDocument> document = load_gltf(options.from);
+  if (!document.ok()) return about(options.from, document.error());
+  session.progress.stage("writing");
+  const Status saved = save_gltf(*document, options.to);
+  if (!saved.ok()) return about(options.to, saved.error());
+  const GltfSummary summary = summarize(*document);
+  session.warnings = document->warnings();
+  session.result = {{"from", options.from},
+                    {"to", options.to},
+                    {"format", "glTF"},
+                    {"vertices", summary.vertices},
+                    {"triangles", summary.triangles},
+                    {"skins", summary.skins},
+                    {"animations", summary.animations}};
+  session.line("{}: {}, {}, {}, {}", options.to, counted(summary.meshes, "mesh", "meshes"),
+               counted(summary.triangles, "triangle", "triangles"), counted(summary.skins, "skin", "skins"),
+               counted(summary.animations, "clip", "clips"));
+  return {};
+}
+
 Status convert(const Options& options, Session& session) {
   SUPPLE_RETURN_IF_ERROR(check_target(options.to));
   session.progress.stage("reading");
+  if (kind_of_extension(options.from) == FileKind::gltf && kind_of_extension(options.to) == FileKind::gltf)
+    return convert_document(options, session);
   Result<LoadedMesh> loaded = load_mesh(options.from);
   if (!loaded.ok()) return about(options.from, loaded.error());
   session.warnings = loaded->warnings;
@@ -113,7 +139,10 @@ RunCommand add(CLI::App& app) {
   describe(app,
            "Converts a mesh from any format we read to any we write; the extensions say which. Solid meshes\n"
            "(.veg, .msh, .mesh, .node/.ele) written to a surface format (.obj, .off, .stl, .ply) become their\n"
-           "boundary surface. A .vtu file opens in ParaView. A file that exists is replaced, all or nothing.\n",
+           "boundary surface. From .gltf or .glb to .glb everything is kept: one file with all textures, data\n"
+           "decompressed; to other formats goes the surface at rest. A .vtu file opens in ParaView. A file that exists "
+           "is replaced, all or nothing.\n",
+           "  supple convert hero.gltf hero.glb\n"
            "  supple convert body.msh body.veg\n"
            "  supple convert body.veg skin.obj\n"
            "  supple convert body.veg body.msh --gmsh 2.2 --ascii\n");

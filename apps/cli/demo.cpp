@@ -2,6 +2,7 @@
 // supple demo: something to look at within seconds, from nothing but the program itself.
 #include "command.h"
 #include "scenes/cantilever.h"
+#include "scenes/falling.h"
 #include "supple/fem/modes.h"
 
 #include <memory>
@@ -10,12 +11,13 @@ namespace supple {
 namespace {
 
 struct Options {
+  std::string scene = "cantilever";
   std::string directory = "out/demo";
 };
 
 constexpr int shown_modes = 8;
 
-Status demo(const Options& options, Session& session) {
+Status cantilever_demo(const Options& options, Session& session) {
   const CantileverScene scene = make_cantilever();
   const Result<ElasticBody> body = ElasticBody::create(scene.mesh, MaterialModel::linear);
   if (!body.ok()) return body.error();
@@ -45,20 +47,54 @@ Status demo(const Options& options, Session& session) {
   return {};
 }
 
+Status falling_demo(const Options& options, Session& session) {
+  const Result<FallingScene> scene = make_falling(24, 10, session.progress);
+  if (!scene.ok()) return scene.error();
+  Result<FloatingWorld> world = start_falling(*scene);
+  if (!world.ok()) return world.error();
+  const FallingFilm film = film_falling(*world, 2.5, 20, session.progress);
+  if (session.progress.cancelled()) return failure("cancelled");
+  session.progress.stage("drawing");
+  const Status written = write_falling(*scene, film, options.directory);
+  if (!written.ok()) return about(options.directory, written.error());
+  const std::filesystem::path folder = options.directory;
+  const std::string picture = (folder / "falling.png").string();
+  const std::string animation = (folder / "falling.glb").string();
+  session.line(
+      "{} soft objects of {} coordinates each fall on the ground and on each other: {:.2f} ms per step of 1 ms.",
+      scene->objects.size(), scene->kinds[0].model.size(), film.step_us / 1000);
+  session.line("picture of the fall              {}", picture);
+  session.line("animation for any glTF viewer    {}", animation);
+  session.result["objects"] = scene->objects.size();
+  session.result["step_us"] = film.step_us;
+  session.result["files"] = {picture, animation};
+  return {};
+}
+
+Status demo(const Options& options, Session& session) {
+  return options.scene == "falling" ? falling_demo(options, session) : cantilever_demo(options, session);
+}
+
 RunCommand add(CLI::App& app) {
   describe(app,
-           "Shows what Supple does today, on a body made by the program itself: computes how a soft beam\n"
-           "vibrates, and writes a picture of the modes (.png) and an animation that any glTF viewer plays (.glb).\n",
+           "Shows what Supple does today, on bodies made by the program itself: computes how a soft beam vibrates, or\n"
+           "how soft objects fall, and writes a picture (.png) and an animation that any glTF viewer plays (.glb).\n",
            "  supple demo\n"
+           "  supple demo falling\n"
            "  supple demo -o /tmp/beam\n");
   const auto options = std::make_shared<Options>();
+  app.add_option("scene", options->scene, "What to show: cantilever or falling")
+      ->check(CLI::IsMember({"cantilever", "falling"}))
+      ->type_name("SCENE")
+      ->capture_default_str();
   app.add_option("-o,--output", options->directory, "Folder to write to; made if it's missing")
       ->type_name("DIR")
       ->capture_default_str();
   return [options](Session& session) { return demo(*options, session); };
 }
 
-const RegisteredCommand registered{50, "demo", "Make a picture and an animation of a vibrating beam.", add};
+const RegisteredCommand registered{50, "demo",
+                                   "Make a picture and an animation of a vibrating beam or of falling objects.", add};
 
 }  // namespace
 }  // namespace supple

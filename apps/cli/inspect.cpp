@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// supple inspect: what is in a mesh file, and how good it is.
+// supple inspect: what is in the file of a mesh or a character, and how good it is.
 #include "asset_report.h"
+#include "character_report.h"
 #include "command.h"
 #include "mesh_report.h"
+#include "supple/io/file_kind.h"
 #include "supple/io/mesh_file.h"
 
 #include <memory>
@@ -15,6 +17,7 @@ struct Options {
 };
 
 Result<MeshReport> describe_file(const std::string& file) {
+  if (kind_of_extension(file) == FileKind::gltf) return describe_character_file(file);
   if (std::filesystem::path(file).extension() == ".supple") return describe_asset(file);
   const Result<LoadedMesh> loaded = load_mesh(file);
   if (!loaded.ok()) return loaded.error();
@@ -52,8 +55,10 @@ RunCommand add(CLI::App& app) {
   describe(app,
            "Shows what is in mesh files: format, counts, sets, materials, size, volume, mass, the quality of\n"
            "the elements (volumes, dihedral angles) and of the surface (watertight, holes, non-manifold edges).\n"
-           "Reads .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres. Models\n"
-           "(.supple) are checked byte by byte; their sizes, materials and frequencies are shown.\n",
+           "For characters (.glb, .gltf): meshes, skins, joints, clips, morph targets, extensions as well.\n"
+           "Reads .glb, .gltf, .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres.\n"
+           "Models (.supple) are checked byte by byte; their sizes, materials and frequencies are shown.\n",
+           "  supple inspect hero.glb\n"
            "  supple inspect body.veg\n"
            "  supple inspect *.obj --json report.json\n"
            "  supple inspect spoon.supple\n");

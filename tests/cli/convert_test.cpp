@@ -83,5 +83,18 @@ TEST_F(Convert, AFailedWriteKeepsTheOldFile) {
   EXPECT_EQ(slurp(path("old.stl")), "precious");
 }
 
+TEST_F(Convert, CharactersKeepEverything) {
+  const std::string fox = asset("rigged/khr_fox/Fox.glb"), cow = asset("rigged/farm_cow/Cow.gltf");
+  if (fox.empty()) GTEST_SKIP() << "there are no shared assets";
+  const nlohmann::json result = supple_json({"convert", cow, "cow.glb"});
+  EXPECT_EQ(result["skins"], 1);
+  EXPECT_EQ(result["animations"], 5);
+  EXPECT_EQ(supple_json({"inspect", "cow.glb"})["files"][0]["clips"].size(), 5u);
+  // To a mesh format goes the surface at rest, and a mesh may become a .glb.
+  EXPECT_EQ(supple_json({"convert", fox, "fox.obj"})["triangles"], 576);
+  EXPECT_EQ(supple_json({"convert", "fox.obj", "again.glb"})["triangles"], 576);
+  EXPECT_EQ(supple_json({"inspect", "again.glb"})["files"][0]["triangles"], 576);
+}
+
 }  // namespace
 }  // namespace supple

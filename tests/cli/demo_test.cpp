@@ -16,6 +16,19 @@ TEST_F(Demo, MakesAPictureAndAnAnimation) {
   EXPECT_EQ(files(), (std::vector<std::string>{"here", "here/cantilever.glb", "here/cantilever.png"}));
 }
 
+TEST_F(Demo, ObjectsFall) {
+  const CliRun run = supple({"demo", "falling", "-o", "here"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(slurp(path("here/falling.png")).substr(1, 3), "PNG");
+  EXPECT_EQ(slurp(path("here/falling.glb")).substr(0, 4), "glTF");
+}
+
+TEST_F(Demo, AnUnknownSceneIsTold) {
+  const CliRun run = supple({"demo", "flying"});
+  EXPECT_NE(run.code, 0);
+  EXPECT_NE(run.err.find("falling"), std::string::npos) << run.err;
+}
+
 TEST_F(Demo, AFileInTheWayIsTold) {
   spill(path("here"), "in the way");
   const CliRun run = supple({"demo", "-o", "here"});

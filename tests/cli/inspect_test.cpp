@@ -94,5 +94,28 @@ TEST_F(Inspect, Assets) {
   EXPECT_EQ(files[1]["topology"]["holes"], 106);
 }
 
+TEST_F(Inspect, Characters) {
+  const std::string robot = asset("rigged/three_robotexpressive/RobotExpressive.glb");
+  if (robot.empty()) GTEST_SKIP() << "there are no shared assets";
+  const nlohmann::json file = supple_json({"inspect", robot})["files"][0];
+  EXPECT_EQ(file["skins"].size(), 2u);
+  EXPECT_EQ(file["clips"].size(), 14u);
+  EXPECT_EQ(file["clips"][0]["name"], "Dance");
+  EXPECT_EQ(file["triangles"], 3237);
+  EXPECT_FALSE(file["warnings"].empty());
+  const CliRun run = supple({"inspect", robot});
+  EXPECT_NE(run.out.find("morph targets"), std::string::npos) << run.out;
+}
+
+TEST_F(Inspect, BrokenCharactersGetOneSentence) {
+  spill(path("a.glb"), "glTF\2");
+  expect_refusal({"inspect", "a.glb"}, 3, "cut short");
+  spill(path("a.gltf"), R"({"asset": {"version": "2.0"}, "nodes": [{"children": [0]}]})");
+  expect_refusal({"inspect", "a.gltf"}, 3, "its own ancestor");
+  expect_refusal({"convert", "a.gltf", "b.glb"}, 3, "its own ancestor");
+  spill(path("a.fbx"), "Kaydara FBX Binary  ");
+  expect_refusal({"inspect", "a.fbx"}, 3, "export glTF");
+}
+
 }  // namespace
 }  // namespace supple

@@ -8,6 +8,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include <limits>
+
 namespace supple {
 namespace {
 
@@ -26,6 +28,8 @@ TEST(Dynamics, RefuseSettingsOutOfRange) {
   EXPECT_NE(complaint({.mass_damping = -1}).find("damping"), std::string::npos);
   EXPECT_NE(complaint({.stiffness_damping = std::nan("")}).find("damping"), std::string::npos);
   EXPECT_NE(complaint({.max_newton_iterations = 0}).find("Newton"), std::string::npos);
+  EXPECT_NE(complaint({.newton_growth = 0.5}).find("Newton"), std::string::npos);
+  EXPECT_NE(complaint({.newton_growth = std::nan("")}).find("Newton"), std::string::npos);
   const std::string unstable = complaint({.integrator = Integrator::central_differences, .time_step = 1});
   EXPECT_NE(unstable.find("stability limit"), std::string::npos);
 }
@@ -149,6 +153,34 @@ TEST(Dynamics, SolversAgree) {
   };
   const VecX direct = run(LinearMethod::direct);
   EXPECT_LT((run(LinearMethod::conjugate_gradients) - direct).norm(), 1e-7 * direct.norm());
+}
+
+// A thin strip that falls: after the first iteration it is stretched, and |r| is larger than before.
+TEST(Dynamics, ThinBodiesConvergeFastWhenTheResidualMayGrow) {
+  const ElasticBody strip = box_body(ElementKind::brick,
+                                     {.size = Vec3(1, 0.1, 0.005),
+                                      .cells = {20, 2, 1},
+                                      .material = {.name = "rubber", .young = 1e6, .poisson = 0.3, .density = 1000}},
+                                     MaterialModel::stvk);
+  const VecX weight = gravity_force(strip, Vec3(0, 0, -9.81));
+  const auto run = [&](double growth, int iterations, bool& converged) {
+    FullDynamics dynamics = must(FullDynamics::create(
+        strip, left_face(strip),
+        {.time_step = 0.1, .max_newton_iterations = iterations, .newton_tolerance = 1e-6, .newton_growth = growth}));
+    DynamicsState state = dynamics.rest_state();
+    converged = true;
+    for (int k = 0; k < 3; ++k) converged = dynamics.step(state, weight).converged && converged;
+    return state.u;
+  };
+  bool freely = false, halved_soon = false, halved = false;
+  const VecX free_growth = run(std::numeric_limits<double>::infinity(), 8, freely);
+  run(2, 8, halved_soon);
+  const VecX careful = run(2, 1000, halved);
+  EXPECT_TRUE(freely);
+  EXPECT_FALSE(halved_soon);
+  EXPECT_TRUE(halved);
+  EXPECT_GT(careful.lpNorm<Eigen::Infinity>(), 0.3);
+  EXPECT_LT((free_growth - careful).norm(), 1e-4 * careful.norm());
 }
 
 TEST(Dynamics, UndoAStepThatBreaksDown) {

@@ -2,6 +2,9 @@
 #include "fuzz/entries.h"
 
 #include "supple/asset/subspace_archive.h"
+#include "supple/io/bvh.h"
+#include "supple/io/gltf/read_character.h"
+#include "supple/io/gltf/rest_surface.h"
 #include "supple/io/gmsh.h"
 #include "supple/io/medit.h"
 #include "supple/io/obj.h"
@@ -13,6 +16,7 @@
 #include "supple/io/vertex_list.h"
 #include "supple/offline/sketch/sketch_recording.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -85,6 +89,47 @@ void compare(const VolumeMesh<Nodes>& a, const VolumeMesh<Nodes>& b) {
 template <class A, class B>
 void compare(const A&, const B&) {
   require(false, "the kind of mesh survives");
+}
+
+// ---- characters -----------------------------------------------------------------------------------------------------
+
+void check(const SkinWeights& w, std::size_t vertices, std::size_t joints) {
+  require(static_cast<std::size_t>(w.vertex_count()) == vertices, "weights cover the vertices");
+  for (std::size_t v = 0; v < vertices; ++v) {
+    double sum = 0;
+    for (auto k = static_cast<std::size_t>(w.first[v]); k < static_cast<std::size_t>(w.first[v + 1]); ++k) {
+      require(in_range(std::array{w.joint[k]}, joints) && w.weight[k] > 0, "influences exist and are positive");
+      sum += w.weight[k];
+    }
+    require(std::abs(sum - 1) < 1e-9, "weights sum to one");
+  }
+}
+
+void check(const CharacterMesh& mesh, const RawCharacter& character) {
+  check(mesh.surface);
+  const std::size_t vertices = mesh.surface.vertices.size();
+  require(in_range(std::array{mesh.node}, character.skeleton.joints.size()), "the node of a mesh exists");
+  if (mesh.skin >= 0)
+    check(mesh.weights, vertices, character.skins.at(static_cast<std::size_t>(mesh.skin)).joints.size());
+  for (const MorphTarget& target : mesh.targets)
+    require(target.displacements.size() == vertices, "morph targets cover the vertices");
+  require(mesh.default_target_weights.size() == mesh.targets.size(), "morph targets have weights");
+  for (const auto& welded : mesh.welded_vertex) require(in_range(welded, vertices), "welded vertices exist");
+}
+
+void check(const RawCharacter& character) {
+  const auto& joints = character.skeleton.joints;
+  for (std::size_t j = 0; j < joints.size(); ++j)
+    require(joints[j].parent < static_cast<Index>(j), "parents come before children");
+  for (const Skin& skin : character.skins) require(in_range(skin.joints, joints.size()), "joints of skins exist");
+  for (const CharacterMesh& mesh : character.meshes) check(mesh, character);
+  for (const Clip& clip : character.clips) {
+    for (const Channel& channel : clip.channels) {
+      require(in_range(std::array{channel.joint}, joints.size()), "animated joints exist");
+      for (std::size_t k = 1; k < channel.times.size(); ++k)
+        require(channel.times[k] > channel.times[k - 1], "times ascend");
+    }
+  }
 }
 
 // Checks what was loaded; then `again` writes it and reads that.
@@ -175,6 +220,25 @@ void ply(std::string_view bytes) {
   check_loaded(parse_ply(bytes, "input"), surface_again(binary ? encode_ply_binary : encode_ply_ascii, parse_ply));
 }
 
+void gltf(std::string_view bytes) {
+  const auto nothing = [](const std::string&) -> Result<std::string> { return input_error("There is no such file."); };
+  const Result<GltfDocument> document = parse_gltf(bytes, "input", nothing);
+  if (!document.ok()) {
+    require(document.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  const Result<GltfDocument> again = parse_gltf(encode_glb(*document), "again", nothing);
+  require(again.ok(), "what we write we can read");
+  const Result<RawCharacter> character = read_character(*document, {.require_skin = false});
+  const Result<RawCharacter> second = read_character(*again, {.require_skin = false});
+  require(character.ok() == second.ok(), "characters survive");
+  if (!character.ok()) return;
+  check(*character);
+  require(character->meshes.size() == second->meshes.size(), "meshes survive");
+  const Result<Surface> surface = rest_surface(*character);
+  if (surface.ok()) check(*surface);
+}
+
 void vertex_list(std::string_view bytes) {
   const Result<std::vector<Index>> list = parse_vertex_list(bytes, "input", 1000);
   if (!list.ok()) return;
@@ -211,6 +275,21 @@ void subspace_archive(std::string_view bytes) {
     for (const Triangle& t : model->surface.triangles)
       require(in_range(t, model->surface.rest_positions.size()), "corners exist");
     require(model->surface.basis.rows() == 3 * model->surface.vertex_count(), "the surface's basis fits");
+  }
+}
+
+void bvh(std::string_view bytes) {
+  const Result<BvhMotion> motion = parse_bvh(bytes, "input");
+  if (!motion.ok()) {
+    require(motion.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  for (Index j = 0; j < motion->skeleton.size(); ++j)
+    require(motion->skeleton.joints[static_cast<std::size_t>(j)].parent < j, "parents come first");
+  for (const Channel& channel : motion->clip.channels) {
+    require(channel.joint >= 0 && channel.joint < motion->skeleton.size(), "channels move joints");
+    require(channel.values.size() == channel.times.size() * static_cast<std::size_t>(channel.width), "keys are whole");
+    for (const double value : channel.values) require(std::isfinite(value), "numbers are finite");
   }
 }
 

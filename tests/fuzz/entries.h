@@ -16,9 +16,11 @@ void obj(std::string_view bytes);
 void off(std::string_view bytes);
 void stl(std::string_view bytes);
 void ply(std::string_view bytes);
+void gltf(std::string_view bytes);
 void vertex_list(std::string_view bytes);
 void sketch(std::string_view bytes);
 void subspace_archive(std::string_view bytes);  ///< once as it is, once with a checksum that fits
+void bvh(std::string_view bytes);
 
 using Entry = void (*)(std::string_view);
 struct Target {
@@ -35,6 +37,8 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"ply", ply},
                                      {"vertex_list", vertex_list},
                                      {"sketch", sketch},
-                                     {"subspace_archive", subspace_archive}};
+                                     {"subspace_archive", subspace_archive},
+                                     {"gltf", gltf},
+                                     {"bvh", bvh}};
 
 }  // namespace supple::fuzz

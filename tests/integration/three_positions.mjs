@@ -5,7 +5,7 @@
 // OUT: little-endian. For each clip and time: "POSE", uint32 clip, float64 time, uint32 meshes; for each mesh: uint32
 // node, uint32 primitive, uint32 vertices, float64 x y z of each in the world.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { dirname, join, resolve } from 'node:path';
 
 const [modules, input, output, samples, clipFile] = process.argv.slice(2);
@@ -15,6 +15,13 @@ const load = (path) => import(pathToFileURL(join(modules, 'node_modules/three', 
 globalThis.self = globalThis;
 globalThis.window = globalThis;
 globalThis.createImageBitmap = async () => ({ width: 1, height: 1, close() {} });
+globalThis.fetch = async (request) => new Response(readFileSync(fileURLToPath(request.url ?? request)));
+// Requests may only name the network, so they are made of the address alone.
+globalThis.Request = class {
+  constructor(url) {
+    this.url = url;
+  }
+};
 globalThis.ProgressEvent ??= class extends Event {};
 globalThis.document = {
   createElementNS: () => {

@@ -124,7 +124,8 @@ Mesh get_mesh(const Result<LoadedMesh>& loaded) {
 }
 
 /// A refusal must be one sentence about the file that holds the given words.
-inline void expect_refused(const Result<LoadedMesh>& loaded, const std::string& words) {
+template <class T>
+void expect_refused(const Result<T>& loaded, const std::string& words) {
   ASSERT_FALSE(loaded.ok()) << "loaded although it should be refused for: " << words;
   EXPECT_NE(loaded.error().message.find(words), std::string::npos) << loaded.error().message;
   EXPECT_TRUE(loaded.error().message.ends_with('.')) << loaded.error().message;

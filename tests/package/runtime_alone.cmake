@@ -4,7 +4,8 @@ cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run_or_fail.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(rooms base math mesh fem asset runtime)
-set(others TBB fmt Threads METIS ZLIB Spectra nlohmann_json tomlplusplus CLI11 GTest benchmark OpenMP BLAS LAPACK)
+set(others TBB fmt Threads METIS ZLIB draco meshoptimizer Spectra nlohmann_json tomlplusplus CLI11 GTest benchmark OpenMP
+    BLAS LAPACK)
 
 list(TRANSFORM others REPLACE "(.+)" "-DCMAKE_DISABLE_FIND_PACKAGE_\\1=TRUE" OUTPUT_VARIABLE hide_others)
 run_or_fail(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/runtime_alone -B ${WORK} -G Ninja -D CMAKE_CXX_COMPILER=${CXX}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/deformers.h"
+
+#include "supple/rig/pose.h"
 #include "supple/rig/rig_stack.h"
 #include "support/rigs.h"
 
@@ -23,7 +25,9 @@ TEST(Bend, MakesAnArcOfTheSameLength) {
   const double radius = 2.0 / (std::numbers::pi / 2);
   for (std::size_t k = 0; k < bent.size(); ++k) {
     EXPECT_NEAR((bent[k] - Vec3(radius, 0, 0)).norm(), radius, 1e-12);  // a circle about (r, 0, 0), towards +x
-    if (k > 0) EXPECT_NEAR((bent[k] - bent[k - 1]).norm(), 0.01, 1e-6);
+    if (k > 0) {
+      EXPECT_NEAR((bent[k] - bent[k - 1]).norm(), 0.01, 1e-6);
+    }
   }
   EXPECT_LT((bent.back() - Vec3(radius, radius, 0)).norm(), 1e-12);
 }
@@ -84,7 +88,9 @@ TEST(Wire, OneHandleMovesOnlyItsNeighbourhood) {
   p[3 * 4] = 0.3;  // handle at y = 1 along x
   const auto moved = evaluate_all(rig, p);
   for (std::size_t k = 0; k < rest.size(); ++k) {
-    if (std::abs(rest[k].y() - 1) >= 0.5 + 1e-6) EXPECT_LT((moved[k] - rest[k]).norm(), 1e-6);
+    if (std::abs(rest[k].y() - 1) >= 0.5 + 1e-6) {
+      EXPECT_LT((moved[k] - rest[k]).norm(), 1e-6);
+    }
   }
   EXPECT_NEAR(moved[15].x() - rest[15].x(), 0.3, 1e-6);  // the curve goes through its handles
 }

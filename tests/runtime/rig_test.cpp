@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step asks of a rig: a few hundred vertices of a large character, soon, and without allocating.
-#include "runtime/allocations.h"
+#include "runtime/allocation_counter.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/pose_space.h"
 #include "support/rigs.h"

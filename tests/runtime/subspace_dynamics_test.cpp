@@ -4,14 +4,14 @@
 #include "supple/runtime/subspace/subspace_dynamics.h"
 #include "supple/runtime/subspace/basis_rows.h"
 
-#include "runtime/allocations.h"
-
 #include "supple/fem/dynamics.h"
 #include "supple/fem/modes.h"
 #include "supple/fem/statics.h"
 #include "supple/mesh/box.h"
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/runtime/step_clock.h"
+
+#include "runtime/allocation_counter.h"
 
 #include <gtest/gtest.h>
 

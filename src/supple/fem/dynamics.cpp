@@ -45,6 +45,7 @@ Status check(const DynamicsSettings& s) {
   }
   if (!(s.mass_damping >= 0) || !(s.stiffness_damping >= 0)) return input_error("damping must not be negative");
   if (s.max_newton_iterations < 1) return input_error("at least one Newton iteration is needed");
+  if (!(s.newton_growth >= 1)) return input_error("the growth that Newton's method allows must be at least 1");
   return {};
 }
 
@@ -199,7 +200,7 @@ StepReport FullDynamics::implicit_step(DynamicsState& state, const VecX& externa
     for (int halving = 0;; ++halving) {
       evaluate_residual(scheme, state, delta, external_force, settings_.projection);
       const double next = s.residual.norm();
-      if (halving == 10 || (std::isfinite(next) && next < 2 * current)) break;
+      if (halving == 10 || (std::isfinite(next) && next < settings_.newton_growth * current)) break;
       s.increment *= 0.5;
       delta -= s.increment;
     }

@@ -7,6 +7,8 @@
 //   backward Euler   v = Δu / h                     a = Δu / h² − v₀ / h
 //   Newmark (β, γ)   v = γ/(βh) Δu + (1 − γ/β) v₀ + h (1 − γ/2β) a₀
 //                    a = Δu/(βh²) − v₀/(βh) − (1/2β − 1) a₀
+// A body that bends far in one step is stretched by the first iteration, which sees no rotation: |r| rises by orders of
+// magnitude and falls in the next. A thin body needs that freedom (newton_growth = ∞); halving would creep.
 // Central differences are explicit and use the lumped mass (velocity form):
 //   v½ = v₀ + h/2 a₀,  u = u₀ + h v½,  a = M⁻¹(f_ext − f(u) − D v½),  v = v½ + h/2 a
 #pragma once
@@ -26,6 +28,7 @@ struct DynamicsSettings {
   double stiffness_damping = 0.0;  ///< β [s]
   int max_newton_iterations = 10;  ///< 1: one linear solve per step, the residual is not checked
   double newton_tolerance = 1e-8;  ///< on |r|, relative to the first residual of the step; rounding is enough
+  double newton_growth = 2.0;      ///< an iteration that lets |r| grow beyond this factor is halved; see below
   HessianProjection projection = HessianProjection::none;  ///< tried anyway when the system is indefinite
   LinearSettings linear = {};
 };

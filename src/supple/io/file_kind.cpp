@@ -10,32 +10,21 @@
 namespace supple {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FileKind>, 26> extensions = {{{".veg", FileKind::veg},
-                                                                               {".msh", FileKind::gmsh},
-                                                                               {".mesh", FileKind::medit},
-                                                                               {".node", FileKind::tetgen_node},
-                                                                               {".ele", FileKind::tetgen_ele},
-                                                                               {".obj", FileKind::obj},
-                                                                               {".off", FileKind::off},
-                                                                               {".coff", FileKind::off},
-                                                                               {".stl", FileKind::stl},
-                                                                               {".ply", FileKind::ply},
-                                                                               {".gltf", FileKind::gltf},
-                                                                               {".glb", FileKind::gltf},
-                                                                               {".fbx", FileKind::fbx},
-                                                                               {".blend", FileKind::blend},
-                                                                               {".usd", FileKind::usd},
-                                                                               {".usda", FileKind::usd},
-                                                                               {".usdc", FileKind::usd},
-                                                                               {".usdz", FileKind::usd},
-                                                                               {".meshb", FileKind::medit_binary},
-                                                                               {".abc", FileKind::other_scene},
-                                                                               {".dae", FileKind::other_scene},
-                                                                               {".3ds", FileKind::other_scene},
-                                                                               {".3mf", FileKind::other_scene},
-                                                                               {".max", FileKind::other_scene},
-                                                                               {".ma", FileKind::other_scene},
-                                                                               {".mb", FileKind::other_scene}}};
+constexpr std::array<std::pair<std::string_view, FileKind>, 27> extensions = {
+    {{".veg", FileKind::veg},         {".msh", FileKind::gmsh},
+     {".mesh", FileKind::medit},      {".node", FileKind::tetgen_node},
+     {".ele", FileKind::tetgen_ele},  {".obj", FileKind::obj},
+     {".off", FileKind::off},         {".coff", FileKind::off},
+     {".stl", FileKind::stl},         {".ply", FileKind::ply},
+     {".gltf", FileKind::gltf},       {".glb", FileKind::gltf},
+     {".vrm", FileKind::vrm},         {".fbx", FileKind::fbx},
+     {".blend", FileKind::blend},     {".usd", FileKind::usd},
+     {".usda", FileKind::usd},        {".usdc", FileKind::usd},
+     {".usdz", FileKind::usd},        {".meshb", FileKind::medit_binary},
+     {".abc", FileKind::other_scene}, {".dae", FileKind::other_scene},
+     {".3ds", FileKind::other_scene}, {".3mf", FileKind::other_scene},
+     {".max", FileKind::other_scene}, {".ma", FileKind::other_scene},
+     {".mb", FileKind::other_scene}}};
 
 constexpr std::array<std::pair<std::string_view, FileKind>, 8> signatures = {{{"glTF", FileKind::gltf},
                                                                               {"Kaydara FBX", FileKind::fbx},
@@ -84,21 +73,21 @@ FileKind kind_of_content(std::string_view bytes) {
 
 std::string refusal(FileKind kind, const std::string& name) {
   switch (kind) {
-    case FileKind::gltf:
-      return name +
-             " is a glTF file; those come with characters, which aren't read yet: export the mesh as OBJ or PLY.";
+    case FileKind::vrm:
+      return name + " is a VRM avatar, which is glTF inside; rename it to .glb.";
     case FileKind::fbx:
-      return name + " is an FBX file, which isn't supported; export the mesh as OBJ or PLY.";
+      return name + " is an FBX file, which isn't supported; export glTF 2.0 (.glb) from the program that made it.";
     case FileKind::blend:
-      return name + " is a Blender file, which isn't supported; export the mesh as OBJ or PLY.";
+      return name + " is a Blender file, which isn't supported; export glTF 2.0 (.glb) from Blender.";
     case FileKind::usd:
-      return name + " is a USD file, which isn't supported; export the mesh as OBJ or PLY.";
+      return name + " is a USD file, which isn't supported; export glTF 2.0 (.glb) from the program that made it.";
     case FileKind::medit_binary:
       return name + " is a binary MEDIT file, which isn't supported; save it as .mesh text.";
     case FileKind::other_scene:
-      return name + " is a scene file, which isn't supported; export the mesh as OBJ or PLY.";
+      return name + " is a scene file, which isn't supported; export glTF 2.0 (.glb), or the mesh as OBJ or PLY.";
     default:
-      return name + " isn't a mesh we recognise; use .veg, .msh, .mesh, .node, .ele, .obj, .off, .stl or .ply.";
+      return name +
+             " isn't a mesh we recognise; use .glb, .gltf, .veg, .msh, .mesh, .node, .ele, .obj, .off, .stl or .ply.";
   }
 }
 

@@ -19,7 +19,8 @@ enum class FileKind {
   off,
   stl,
   ply,
-  gltf,  ///< from here on: recognised in order to say what to do instead
+  gltf,
+  vrm,  ///< from here on: recognised in order to say what to do instead
   fbx,
   blend,
   usd,

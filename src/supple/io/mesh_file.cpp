@@ -5,6 +5,8 @@
 
 #include "supple/io/file.h"
 #include "supple/io/file_kind.h"
+#include "supple/io/glb.h"
+#include "supple/io/gltf/rest_surface.h"
 #include "supple/io/gmsh.h"
 #include "supple/io/medit.h"
 #include "supple/io/obj.h"
@@ -22,6 +24,11 @@ namespace {
 Result<LoadedMesh> load_veg(const std::filesystem::path& path, std::string_view bytes) {
   const IncludeResolver resolve = [&](const std::string& included) { return read_file(path.parent_path() / included); };
   return parse_veg(bytes, path.string(), resolve);
+}
+
+Result<LoadedMesh> load_character_surface(const std::filesystem::path& path, std::string_view bytes) {
+  const auto read = [&](const std::string& file) { return read_file(path.parent_path() / file); };
+  return parse_gltf_surface(bytes, path.string(), read);
 }
 
 // Given either file of the pair, finds the other beside it.
@@ -58,6 +65,8 @@ Result<LoadedMesh> parse_as(FileKind kind, const std::filesystem::path& path, co
       return parse_stl(bytes, name);
     case FileKind::ply:
       return parse_ply(bytes, name);
+    case FileKind::gltf:
+      return load_character_surface(path, bytes);
     default:
       return input_error(refusal(kind, name));
   }
@@ -68,6 +77,7 @@ Result<LoadedMesh> load_any(const std::filesystem::path& path) {
   Result<std::string> bytes = read_file(path);
   if (!bytes.ok()) return bytes.error();
   if (bytes->empty()) return input_error(path.string() + " is empty; export the mesh again.");
+  if (by_name == FileKind::vrm) return input_error(refusal(by_name, path.string()));
   const FileKind by_content = kind_of_content(*bytes);
   if (by_content == FileKind::unknown || by_content == by_name) return parse_as(by_name, path, *bytes);
   Result<LoadedMesh> loaded = parse_as(by_content, path, *bytes);
@@ -102,6 +112,20 @@ Status save_tetgen(const TetMesh& mesh, const std::filesystem::path& path) {
   return write_file_atomically(target.replace_extension(".ele"), files.ele);
 }
 
+Status save_glb(const Surface& surface, const std::filesystem::path& path) {
+  if (path.extension() == ".gltf") return usage_error("Can't write " + path.string() + "; write .glb instead.");
+  GlbObject object;
+  object.name = path.stem().string();
+  object.surface = surface;
+  object.material.double_sided = true;
+  if (const VertexAttribute* colors = find_colours(surface)) {
+    const auto width = static_cast<std::size_t>(colors->components);
+    for (std::size_t i = 0; i < colors->values.size(); i += width)
+      object.colors.emplace_back(colors->values[i], colors->values[i + 1], colors->values[i + 2]);
+  }
+  return write_glb(path, {{std::move(object)}, {}});
+}
+
 Status save(const Surface& surface, const std::filesystem::path& path, const SaveOptions& options) {
   const bool binary = options.encoding == Encoding::binary;
   switch (kind_of_extension(path)) {
@@ -117,8 +141,10 @@ Status save(const Surface& surface, const std::filesystem::path& path, const Sav
       return write_file_atomically(path, encode_medit(surface));
     case FileKind::gmsh:
       return write_file_atomically(path, encode_gmsh(surface, options.gmsh_version, options.encoding));
+    case FileKind::gltf:
+      return save_glb(surface, path);
     default:
-      return cannot_hold(path, "a surface", ".obj, .ply, .stl, .off, .mesh, .msh");
+      return cannot_hold(path, "a surface", ".glb, .obj, .ply, .stl, .off, .mesh, .msh");
   }
 }
 
@@ -176,9 +202,13 @@ Status save_mesh(const LoadedMesh& mesh, const std::filesystem::path& path, cons
 }
 
 std::vector<std::string> readable_extensions() {
-  return {".veg", ".msh", ".mesh", ".node", ".ele", ".obj", ".off", ".stl", ".ply"};
+  std::vector<std::string> extensions = writable_extensions();
+  extensions.insert(extensions.end(), {".glb", ".gltf"});
+  return extensions;
 }
 
-std::vector<std::string> writable_extensions() { return readable_extensions(); }
+std::vector<std::string> writable_extensions() {
+  return {".veg", ".msh", ".mesh", ".node", ".ele", ".obj", ".off", ".stl", ".ply"};
+}
 
 }  // namespace supple

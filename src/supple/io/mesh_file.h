@@ -10,6 +10,7 @@
 
 namespace supple {
 
+/// A character's file (.glb, .gltf) gives its surface at rest, where the scene shows it.
 /// Indices are in range, coordinates finite, volumes not negative, at least one element or triangle exists.
 Result<LoadedMesh> load_mesh(const std::filesystem::path& path);
 
@@ -23,6 +24,7 @@ Status save_mesh(const LoadedMesh& mesh, const std::filesystem::path& path, cons
 
 /// With the dot, such as ".veg".
 std::vector<std::string> readable_extensions();
+/// Those that give back what they were given; .glb holds surfaces too, split at creases and in single precision.
 std::vector<std::string> writable_extensions();
 
 }  // namespace supple

@@ -18,8 +18,9 @@ namespace supple {
 struct CharacterRigSettings {
   std::vector<Index> meshes;  ///< of the character; empty: all
   SkinningMethod method = SkinningMethod::linear;
-  std::optional<Index> root;      ///< joint whose motion is not part of the pose; default: common ancestor of the skin
-  bool all_translations = false;  ///< joints' translations are free even where no clip moves them
+  /// Joint whose motion is not part of the pose; nothing above it carries skin. Default: the skin's common ancestor.
+  std::optional<Index> root;
+  bool all_translations = false;    ///< joints' translations are free even where no clip moves them
   double radians_per_height = 2.0;  ///< what a translation by the character's height counts in the pose distance
 };
 

@@ -30,6 +30,21 @@ std::vector<Affine> world_matrices(const Skeleton& skeleton, std::span<const Tra
   return world;
 }
 
+Affine world_matrix(const Skeleton& skeleton, std::span<const Transform> pose, Index joint) {
+  Affine world = Affine::Identity();
+  for (Index j = joint; j >= 0; j = skeleton.joints[static_cast<std::size_t>(j)].parent) {
+    const auto k = static_cast<std::size_t>(j);
+    world = local_matrix(skeleton.joints[k], pose[k]) * world;
+  }
+  return world;
+}
+
+void rotate_in_world(const Skeleton& skeleton, std::span<Transform> pose, Index joint, const Quat& rotation) {
+  const auto k = static_cast<std::size_t>(joint);
+  const Quat parent = rotation_of(world_matrix(skeleton, pose, skeleton.joints[k].parent));
+  pose[k].rotation = (parent.conjugate() * rotation * parent * pose[k].rotation).normalized();
+}
+
 Quat rotation_of(const Affine& matrix) {
   Mat3 axes = matrix.linear();
   if (axes.determinant() < 0) axes = -axes;

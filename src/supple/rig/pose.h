@@ -32,6 +32,12 @@ Affine local_matrix(const Joint& joint, const Transform& local);
 void world_matrices(const Skeleton& skeleton, std::span<const Transform> pose, std::span<Affine> world);
 std::vector<Affine> world_matrices(const Skeleton& skeleton, std::span<const Transform> pose);
 
+/// World matrix of one joint.
+Affine world_matrix(const Skeleton& skeleton, std::span<const Transform> pose, Index joint);
+
+/// Turns a joint, and what hangs on it, about its own place by a rotation given in the world.
+void rotate_in_world(const Skeleton& skeleton, std::span<Transform> pose, Index joint, const Quat& rotation);
+
 /// The rotation nearest to the matrix's linear part (its columns orthonormalised in order; a mirror is undone).
 Quat rotation_of(const Affine& matrix);
 

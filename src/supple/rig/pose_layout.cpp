@@ -48,12 +48,10 @@ Index PoseLayout::append(const PoseLayout& other) {
 }
 
 double rotation_angle(const Eigen::Vector4d& a, const Eigen::Vector4d& b) {
-  const Eigen::Vector4d u = a.stableNormalized();
-  const Eigen::Vector4d v = b.stableNormalized();
-  // |u − v| and |u + v| are 2 sin and 2 cos of a quarter of the angle: accurate at both ends, which acos(u·v) is not.
-  const double minus = (u - v).norm();
-  const double plus = (u + v).norm();
-  return 4 * std::atan2(std::min(minus, plus), std::max(minus, plus));
+  // a⁻¹ b = (v, w) up to length, and tan(angle / 2) = |v| / |w|: accurate near 0 and near π, which acos is not.
+  const Vec3 u = a.head<3>();
+  const Vec3 v = b.head<3>();
+  return 2 * std::atan2((a[3] * v - b[3] * u - u.cross(v)).norm(), std::abs(a.dot(b)));
 }
 
 double group_distance(const ParameterGroup& group, const double* a, const double* b) {

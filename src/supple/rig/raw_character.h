@@ -14,10 +14,10 @@ namespace supple {
 /// vertices of the file that agree in position, weights and morph targets are one.
 struct CharacterMesh {
   std::string name;
-  Index node = 0;   ///< joint of the skeleton that carries it
+  Index node = 0;       ///< joint of the skeleton that carries it
   Index file_mesh = 0;  ///< its number in the file; several places may share it
-  Index skin = -1;  ///< -1: no skin, it moves rigidly with its node
-  Surface surface;  ///< before skinning and morphing; one part per primitive of the file
+  Index skin = -1;      ///< -1: no skin, it moves rigidly with its node
+  Surface surface;      ///< before skinning and morphing; one part per primitive of the file
   SkinWeights weights;
   std::vector<MorphTarget> targets;
   std::vector<double> default_target_weights;

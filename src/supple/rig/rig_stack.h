@@ -24,8 +24,8 @@ class StackRig final : public Rig {
  private:
   std::vector<Vec3> rest_;
   std::vector<DeformerPtr> stages_;
-  std::vector<Index> first_;  ///< of each stage's numbers in p
   PoseLayout layout_;
+  std::vector<Index> first_;  ///< of each stage's numbers in p; its making fills layout_
 };
 
 /// Deformers that all see the same input; their displacements add up: x ↦ x + Σ_k (D_k(x) − x).
@@ -40,8 +40,8 @@ class SumDeformer final : public Deformer {
 
  private:
   std::vector<DeformerPtr> parts_;
-  std::vector<Index> first_;
   PoseLayout layout_;
+  std::vector<Index> first_;  ///< as above
 };
 
 /// A C function as a deformer. `positions` holds x y z of each chosen vertex, before and after.

@@ -30,18 +30,9 @@ RootSplitter::RootSplitter(const Skeleton& skeleton, Index root)
   }
 }
 
-Affine RootSplitter::world_of(std::span<const Transform> pose, Index joint) const {
-  Affine world = Affine::Identity();
-  for (Index j = joint; j >= 0; j = skeleton_.joints[static_cast<std::size_t>(j)].parent) {
-    const auto k = static_cast<std::size_t>(j);
-    world = local_matrix(skeleton_.joints[k], pose[k]) * world;
-  }
-  return world;
-}
-
 RigidTransform RootSplitter::split(std::span<Transform> pose) const {
   if (root_ < 0) return {};
-  const RigidTransform placement = rigid_part(world_of(pose, root_)) * rest_root_inverse_;
+  const RigidTransform placement = rigid_part(world_matrix(skeleton_, pose, root_)) * rest_root_inverse_;
   const RigidTransform back = placement.inverse();
   Affine unplaced = Affine::Identity();
   unplaced.linear() = back.rotation.toRotationMatrix();
@@ -49,7 +40,7 @@ RigidTransform RootSplitter::split(std::span<Transform> pose) const {
   for (const Index j : beside_) {
     const auto k = static_cast<std::size_t>(j);
     const Index parent = skeleton_.joints[k].parent;
-    Affine world = unplaced * world_of(pose, j);
+    Affine world = unplaced * world_matrix(skeleton_, pose, j);
     if (parent >= 0) world = rest_world_[static_cast<std::size_t>(parent)].inverse() * world;
     pose[k] = decompose(world);
   }

@@ -29,8 +29,6 @@ class RootSplitter {
   RigidTransform split(std::span<Transform> pose) const;
 
  private:
-  Affine world_of(std::span<const Transform> pose, Index joint) const;
-
   Skeleton skeleton_;
   Index root_;
   RigidTransform rest_root_inverse_;

@@ -8,8 +8,12 @@
 namespace supple {
 namespace {
 
+// Channels may share arrays; this many keys, each a copy, are no character's.
+constexpr std::size_t most_numbers = 100'000'000;
+
 struct Faults {
   std::size_t unordered_keys = 0, pointers = 0, sheared = 0, wrong_targets = 0;
+  std::size_t numbers_read = 0;  ///< by this clip and those before it
 };
 
 std::optional<ChannelTarget> target_of(const std::string& path) {
@@ -54,6 +58,8 @@ bool read_keys(const GltfContent& content, const GltfJson& sampler, const std::s
                Faults& faults) {
   channel.times = accessor_numbers(content, require_index(sampler, "input", accessor_count(content), where));
   channel.values = accessor_numbers(content, require_index(sampler, "output", accessor_count(content), where));
+  faults.numbers_read += channel.times.size() + channel.values.size();
+  if (faults.numbers_read > most_numbers) gltf_fault("its clips have too many keys; thin them out.");
   if (!all_finite(channel.times) || !all_finite(channel.values))
     gltf_fault("{} has keys that aren't finite numbers; export the file again.", where);
   const std::size_t per_key =
@@ -109,15 +115,18 @@ std::vector<Clip> read_animations(const GltfContent& content, const Skeleton& sk
                                   const TargetsOfJoint& targets_of, std::vector<std::string>& warnings) {
   const GltfJson& animations = json_array(content.root, "animations");
   std::vector<Clip> clips;
+  std::size_t numbers_read = 0;
   for (std::size_t a = 0; a < animations.size(); ++a) {
     const std::string where = fmt::format("animation {}", a);
     Clip clip;
     clip.name = json_string(animations[a], "name", fmt::format("clip_{}", a));
     Faults faults;
+    faults.numbers_read = numbers_read;
     const GltfJson& samplers = json_array(animations[a], "samplers", where);
     for (const GltfJson& channel : json_array(animations[a], "channels", where))
       read_channel(content, channel, samplers, where, skeleton, joint_of, targets_of, clip, faults);
     report(clip, faults, warnings);
+    numbers_read = faults.numbers_read;
     clips.push_back(std::move(clip));
   }
   return clips;

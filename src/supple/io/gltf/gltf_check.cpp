@@ -31,16 +31,22 @@ std::vector<std::string> names_in(const GltfJson& root, const char* key) {
   return names;
 }
 
-void check_primitive(const GltfContent& content, const GltfJson& primitive, const std::string& where) {
+// A small file can name the same large array many times; these are more numbers than any character has.
+constexpr std::size_t most_numbers = 200'000'000;
+
+// Gives how many vectors have to be read.
+std::size_t check_primitive(const GltfContent& content, const GltfJson& primitive, const std::string& where) {
   const std::size_t accessors = accessor_count(content);
   const std::uint64_t mode = json_count(primitive, "mode", where).value_or(4);
   if (mode > 6) gltf_fault("{} has an unknown kind of primitive ({}); export the file again.", where, mode);
   const GltfJson& attributes = json_object(primitive, "attributes", where);
   std::optional<std::size_t> count;
+  std::size_t total = 0;
   const auto check_same_count = [&](const GltfJson& group) {
     for (const auto& [name, value] : group.items()) {
       const std::size_t here = accessor_shape(content, index_value(value, accessors, name + " of " + where)).count;
       if (!count) count = here;
+      total += here;
       if (here != *count)
         gltf_fault("the attributes of {} disagree on how many vertices there are ({} and {}); export the file again.",
                    where, *count, here);
@@ -48,15 +54,33 @@ void check_primitive(const GltfContent& content, const GltfJson& primitive, cons
   };
   check_same_count(attributes);
   for (const GltfJson& target : json_array(primitive, "targets", where)) check_same_count(target);
-  (void)json_index(primitive, "indices", accessors, where);
+  const std::optional<std::size_t> indices = json_index(primitive, "indices", accessors, where);
+  return total + (indices ? accessor_shape(content, *indices).count : 0);
 }
 
 void check_meshes(const GltfContent& content) {
   const GltfJson& meshes = json_array(content.root, "meshes");
+  std::size_t total = 0;
   for (std::size_t m = 0; m < meshes.size(); ++m) {
     const std::string where = fmt::format("mesh {}", m);
-    for (const GltfJson& primitive : json_array(meshes[m], "primitives", where))
-      check_primitive(content, primitive, where);
+    for (const GltfJson& primitive : json_array(meshes[m], "primitives", where)) {
+      total += check_primitive(content, primitive, where);
+      if (total > most_numbers / 3) gltf_fault("its meshes have too many vertices; simplify them.");
+    }
+  }
+}
+
+// Arrays lie apart from each other in honest files, so that all together are about as long as the data.
+void check_accessors(const GltfContent& content) {
+  std::size_t total = 0;
+  for (std::size_t a = 0; a < accessor_count(content); ++a) {
+    check_accessor(content, a);
+    const GltfJson& accessor = json_array(content.root, "accessors")[a];
+    if (!accessor.contains("bufferView") && !accessor.contains("sparse")) continue;  // zeros
+    const AccessorShape shape = accessor_shape(content, a);
+    total += shape.count * shape.width();
+    if (total > most_numbers && total > 4 * content.binary.size())
+      gltf_fault("its arrays claim the same data over and over; export the file again.");
   }
 }
 
@@ -125,7 +149,7 @@ void check_header(GltfContent& content) {
 }
 
 void check_document(GltfContent& content) {
-  for (std::size_t a = 0; a < accessor_count(content); ++a) check_accessor(content, a);
+  check_accessors(content);
   check_meshes(content);
   check_nodes(content);
   (void)node_parents(content);

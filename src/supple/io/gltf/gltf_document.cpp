@@ -3,6 +3,7 @@
 
 #include "supple/io/bytes.h"
 #include "supple/io/file.h"
+#include "supple/io/file_kind.h"
 #include "supple/io/gltf/draco_primitives.h"
 #include "supple/io/gltf/gltf_accessor.h"
 #include "supple/io/gltf/gltf_buffers.h"
@@ -95,6 +96,19 @@ GltfContent read_content(std::string_view bytes, const std::string& name, Resour
   return content;
 }
 
+// Other formats get a sentence of their own instead of one about broken JSON.
+Status check_kind(const std::filesystem::path& path, std::string_view bytes) {
+  FileKind kind = kind_of_extension(path);
+  if (kind != FileKind::vrm) {
+    const FileKind by_content = kind_of_content(bytes);
+    if (by_content != FileKind::unknown) kind = by_content;
+  }
+  if (kind == FileKind::gltf || kind == FileKind::unknown) return {};
+  if (kind >= FileKind::vrm) return input_error(refusal(kind, path.string()));
+  return input_error(path.string() +
+                     " holds a mesh without a skeleton; export the character as glTF 2.0 (.glb) with its skin.");
+}
+
 bool is_triangles(const GltfJson& primitive) { return json_count(primitive, "mode", "a mesh").value_or(4) >= 4; }
 
 std::size_t triangle_count(std::size_t corners, std::uint64_t mode) {
@@ -133,6 +147,7 @@ Result<GltfDocument> load_gltf(const std::filesystem::path& path) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes.ok()) return bytes.error();
   if (bytes->empty()) return input_error(path.string() + " is empty; export the model again.");
+  SUPPLE_RETURN_IF_ERROR(check_kind(path, *bytes));
   const std::filesystem::path folder = path.parent_path();
   return parse_gltf(*bytes, path.string(), [folder](const std::string& file) { return read_file(folder / file); });
 }

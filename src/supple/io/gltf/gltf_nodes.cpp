@@ -2,8 +2,7 @@
 #include "supple/io/gltf/gltf_nodes.h"
 
 #include "supple/io/gltf/gltf_accessor.h"
-
-#include <Eigen/LU>
+#include "supple/rig/pose.h"
 
 #include <cmath>
 
@@ -19,18 +18,12 @@ Affine affine_of(const double* column_major) {
   return result;
 }
 
-// T R S of a matrix without shear. A mirror image turns the first axis round, as others do it.
-std::optional<Transform> decompose(const Affine& matrix) {
-  Transform result;
-  result.translation = matrix.translation();
-  const Mat3 linear = matrix.linear();
-  result.scale = linear.colwise().norm();
-  if (linear.determinant() < 0) result.scale.x() = -result.scale.x();
-  if ((result.scale.array().abs() < 1e-30).any()) return std::nullopt;
-  const Mat3 turn = linear * result.scale.cwiseInverse().asDiagonal();
-  result.rotation = Quat(turn).normalized();
-  const double error = (result.matrix().linear() - linear).norm();
-  if (!(error <= shear_tolerance * linear.norm())) return std::nullopt;
+// T R S of a matrix, unless it has shear or a direction without length.
+std::optional<Transform> without_shear(const Affine& matrix) {
+  const Transform result = decompose(matrix);
+  const double error = (result.matrix().linear() - matrix.linear()).norm();
+  if (!result.rotation.coeffs().allFinite() || !(error <= shear_tolerance * matrix.linear().norm()))
+    return std::nullopt;
   return result;
 }
 
@@ -61,7 +54,7 @@ Joint read_joint(const GltfJson& node, std::size_t index, std::vector<std::strin
     return joint;
   }
   const Affine affine = affine_of(matrix.data());
-  if (const std::optional<Transform> parts = decompose(affine))
+  if (const std::optional<Transform> parts = without_shear(affine))
     joint.rest = *parts;
   else
     joint.matrix = affine;

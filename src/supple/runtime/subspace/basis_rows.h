@@ -49,6 +49,15 @@ class BasisRows {
     }
   }
 
+  /// u of one point.
+  Eigen::Matrix<T, 3, 1> displacement(int point, const T* q) const {
+    return {dot(row(point, 0), q), dot(row(point, 1), q), dot(row(point, 2), q)};
+  }
+  /// r entries: the part of every basis vector in one coordinate of a point.
+  const T* row(int point, int axis) const {
+    return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_;
+  }
+
   /// reduced += U_pᵀ force for one point.
   void add_force(int point, const T (&force)[3], std::span<T> reduced) const {
     SUPPLE_ASSERT(point >= 0 && point < points_ && static_cast<int>(reduced.size()) == r_);
@@ -61,9 +70,6 @@ class BasisRows {
 
  private:
   T* row(int point, int axis) { return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_; }
-  const T* row(int point, int axis) const {
-    return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_;
-  }
 
   /// Whole vectors first; the last few entries of q one by one, since q is not padded.
   T dot(const T* a, const T* q) const {

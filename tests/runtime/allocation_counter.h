@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what the program allocates, to prove that a step allocates nothing.
+// How often this test program has allocated: it replaces operator new to prove that a step does not.
 #pragma once
 
 namespace supple {
 
-/// Calls of operator new so far.
 long allocation_count();
 
 }  // namespace supple

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/meshing/tetrahedralize.h"
+
+#include "supple/base/parallel.h"
+#include "supple/io/mesh_file.h"
+#include "supple/mesh/box.h"
+#include "supple/mesh/quality.h"
+#include "supple/mesh/topology.h"
+#include "supple/offline/meshing/bcc_lattice.h"
+#include "supple/offline/meshing/stuffing_stencils.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+namespace supple {
+namespace {
+
+Surface box(const Vec3& low, const Vec3& high) {
+  Surface surface = boundary_surface(make_tet_box({1, 1, 1}, {1, 1, 1})).surface;
+  const Bounds unit = bounds_of(surface.vertices);
+  for (Vec3& x : surface.vertices) x = low + (x - unit.min).cwiseProduct(high - low);
+  return surface;
+}
+
+void append(Surface& to, const Surface& from) {
+  const auto first = static_cast<Index>(to.vertices.size());
+  to.vertices.insert(to.vertices.end(), from.vertices.begin(), from.vertices.end());
+  for (const Triangle& t : from.triangles) to.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+}
+
+TetMeshingResult fill(const Surface& surface, int tets) {
+  TetMeshingOptions options;
+  options.tets = tets;
+  Result<TetMeshingResult> made = tetrahedralize(surface, options);
+  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+  return made.ok() ? std::move(*made) : TetMeshingResult{};
+}
+
+/// What every result promises.
+void expect_sound(const TetMeshingResult& made, int tets) {
+  const QualityReport shape = quality(made.mesh);
+  EXPECT_EQ(shape.inverted, 0);
+  EXPECT_EQ(shape.degenerate, 0);
+  EXPECT_GE(shape.dihedral.min, 10);
+  EXPECT_NEAR(shape.elements, tets, 0.15 * tets);
+  const BoundarySurface skin = boundary_surface(made.mesh);
+  EXPECT_EQ(skin.crowded_faces, 0);
+  const SurfaceTopology topology = surface_topology(skin.surface);
+  EXPECT_TRUE(topology.watertight());
+  EXPECT_TRUE(topology.consistently_wound());
+  EXPECT_TRUE(unreferenced_vertices(made.mesh).empty());
+}
+
+// ---- lattice --------------------------------------------------------------------------------------------------------
+
+TEST(BccLattice, TetrahedraAreCongruentAndTileSpace) {
+  const BccLattice lattice(bounds_of(std::vector<Vec3>{{0, 0, 0}, {4, 4, 4}}), 1);
+  TetMesh mesh;
+  for (int k = 0; k < BccLattice::tet_count; ++k) {
+    const auto corners = BccLattice::tet({4, 4, 4}, k);
+    TetMesh::Element& tet = mesh.elements.emplace_back();
+    for (std::size_t c = 0; c < 4; ++c) {
+      tet[c] = static_cast<Index>(mesh.vertices.size());
+      mesh.vertices.push_back(lattice.position(corners[c]));
+      for (std::size_t d = 0; d < c; ++d) EXPECT_GE(BccLattice::direction_between(corners[c], corners[d]), 0);
+    }
+  }
+  const QualityReport shape = quality(mesh);
+  EXPECT_NEAR(shape.volume, 1, 1e-12);  // twelve fill a cube
+  EXPECT_NEAR(shape.element_volume.min, 1.0 / 12, 1e-12);
+  EXPECT_NEAR(shape.dihedral.min, 60, 1e-9);
+  EXPECT_NEAR(shape.dihedral.max, 90, 1e-9);
+}
+
+TEST(BccLattice, FindsTheTetrahedronAndTheNearestSite) {
+  const BccLattice lattice(bounds_of(std::vector<Vec3>{{0, 0, 0}, {3, 3, 3}}), 1);
+  for (int k = 0; k < 500; ++k) {
+    const Vec3 p(3 * std::fmod(0.7548 * k, 1.0), 3 * std::fmod(0.5698 * k, 1.0), 3 * std::fmod(0.4302 * k, 1.0));
+    std::array<Vec3, 4> x;
+    const auto corners = lattice.tet_around(p);
+    for (std::size_t c = 0; c < 4; ++c) x[c] = lattice.position(corners[c]);
+    const double whole = std::abs(tet_volume(x[0], x[1], x[2], x[3]));
+    const double parts = std::abs(tet_volume(p, x[1], x[2], x[3])) + std::abs(tet_volume(x[0], p, x[2], x[3])) +
+                         std::abs(tet_volume(x[0], x[1], p, x[3])) + std::abs(tet_volume(x[0], x[1], x[2], p));
+    EXPECT_NEAR(whole, 1.0 / 12, 1e-12);
+    EXPECT_NEAR(parts, whole, 1e-12);
+    const auto near = lattice.nearest_site(p);
+    EXPECT_EQ(lattice.coordinates(lattice.site(near)), near);
+    double best = 1e9;
+    for (Site s = 0; s < lattice.site_count(); ++s) best = std::min(best, (lattice.position(s) - p).norm());
+    EXPECT_NEAR((lattice.position(near) - p).norm(), best, 1e-12);
+    EXPECT_NE(std::find(corners.begin(), corners.end(), near), corners.end());
+  }
+}
+
+/// All sixteen patterns with cuts in the range that stuffing begins with: positive volumes that add up, good angles.
+TEST(StuffingStencils, KeepAngles) {
+  const BccLattice lattice(bounds_of(std::vector<Vec3>{{0, 0, 0}, {3, 3, 3}}), 1);
+  const auto corners = BccLattice::tet({2, 2, 2}, 0);
+  double worst = 180;
+  for (int pattern = 1; pattern < 16; ++pattern) {
+    std::array<bool, 4> inside{};
+    for (std::size_t k = 0; k < 4; ++k) inside[k] = ((pattern >> k) & 1) != 0;
+    for (int shares = 0; shares < 81; ++shares) {
+      TetMesh mesh;
+      for (const auto& c : corners) mesh.vertices.push_back(lattice.position(c));
+      std::array<std::array<Index, 4>, 4> cuts{};
+      for (std::size_t i = 0, n = 0; i < 4; ++i) {
+        for (std::size_t o = 0; o < 4; ++o) {
+          if (!inside[i] || inside[o]) continue;
+          const double t = 0.4 + 0.1 * (shares / static_cast<int>(std::pow(3, n++)) % 3);
+          cuts[i][o] = static_cast<Index>(mesh.vertices.size());
+          mesh.vertices.push_back((1 - t) * lattice.position(corners[i]) + t * lattice.position(corners[o]));
+        }
+      }
+      const auto rank = [&](std::size_t i, std::size_t o) {
+        if ((corners[i][0] & 1) == (corners[o][0] & 1)) return 0;
+        return BccLattice::parity(corners[i]) == BccLattice::parity(corners[o]) ? 2 : 1;
+      };
+      fill_lattice_tet(
+          {0, 1, 2, 3}, inside, [&](std::size_t i, std::size_t o) { return cuts[i][o]; }, rank,
+          [](Index u, Index v, Index w, Index x) { return u + v < w + x; },
+          [&](const TetMesh::Element& tet) { mesh.elements.push_back(tet); });
+      for (const double volume : element_volumes(mesh)) EXPECT_GT(volume, 0);
+      EXPECT_TRUE(surface_topology(boundary_surface(mesh).surface).watertight());
+      worst = std::min(worst, quality(mesh).dihedral.min);
+    }
+  }
+  EXPECT_GT(worst, 17.4);
+}
+
+// ---- shapes with known answers --------------------------------------------------------------------------------------
+
+TEST(Tetrahedralize, ABoxKeepsItsVolume) {
+  const TetMeshingResult made = fill(box({0, 0, 0}, {1, 2, 3}), 4000);
+  expect_sound(made, 4000);
+  EXPECT_NEAR(made.report.volume, 6, 0.1);
+  EXPECT_EQ(made.report.pieces, 1);
+  EXPECT_LT(made.report.skin_to_input.mean, 0.005);
+}
+
+TEST(Tetrahedralize, InsideOutAndDoubledIsTheSameBody) {
+  Surface surface = box({0, 0, 0}, {1, 2, 3});
+  for (Triangle& t : surface.triangles) std::swap(t[0], t[1]);
+  append(surface, box({0, 0, 0}, {1, 2, 3}));
+  surface.triangles.push_back({0, 0, 1});
+  const TetMeshingResult made = fill(surface, 4000);
+  expect_sound(made, 4000);
+  EXPECT_NEAR(made.report.volume, 6, 0.1);
+  EXPECT_EQ(made.report.dropped_triangles, 13);
+}
+
+TEST(Tetrahedralize, NeighborsAreNotFused) {
+  // Two blocks a hundredth of a cell apart: two pieces, and nothing lost of either.
+  Surface surface = box({0, 0, 0}, {1, 1, 1});
+  append(surface, box({1.001, 0, 0}, {2.001, 1, 1}));
+  const TetMeshingResult made = fill(surface, 4000);
+  expect_sound(made, 4000);
+  EXPECT_EQ(made.report.pieces, 2);
+  EXPECT_NEAR(made.report.volume, 2, 0.1);
+  EXPECT_GT(made.report.cube, 0.05);
+}
+
+TEST(Tetrahedralize, ThinFingersStayApartAndOn) {
+  // A palm with three fingers, each a third of a cell thick and as far from the next.
+  Surface palm = box({0, 0, 0}, {1, 1, 0.5});
+  for (int k = 0; k < 3; ++k) {
+    const double y = 0.4 + 0.05 * k;
+    append(palm, box({0.9, y, 0.2}, {1.6, y + 0.025, 0.225}));
+  }
+  const TetMeshingResult made = fill(palm, 3000);
+  expect_sound(made, 3000);
+  EXPECT_GT(made.report.cube, 0.1);
+  EXPECT_EQ(made.report.pieces, 1);
+  EXPECT_GT(bounds_of(made.mesh.vertices).max.x(), 1.55);
+  // Across the fingers, a slice holds three separate loops: as many pieces as fingers where x > 1.2.
+  TetMesh tips;
+  tips.vertices = made.mesh.vertices;
+  for (const auto& tet : made.mesh.elements) {
+    double least = 1e9;
+    for (const Index v : tet) least = std::min(least, made.mesh.vertices[static_cast<std::size_t>(v)].x());
+    if (least > 1.15) tips.elements.push_back(tet);
+  }
+  EXPECT_EQ(connected_components(tips).count, 3);
+}
+
+TEST(Tetrahedralize, AnOpenSheetBecomesAShell) {
+  Surface sheet;
+  sheet.vertices = {{0, 0, 0}, {1, 0, 0.1}, {1, 1, 0}, {0, 1, 0.1}};
+  sheet.triangles = {{0, 1, 2}, {0, 2, 3}};
+  const TetMeshingResult made = fill(sheet, 3000);
+  expect_sound(made, 3000);
+  EXPECT_EQ(made.report.pieces, 1);
+  EXPECT_LT(made.report.input_to_skin.max, made.report.cube);
+  EXPECT_LT(made.report.skin_to_input.max, made.report.cube);
+}
+
+TEST(Tetrahedralize, SameBitsForAnyThreadCount) {
+  Surface surface = box({0, 0, 0}, {1, 1, 1});
+  append(surface, box({0.9, 0.5, 0.5}, {2, 0.52, 0.52}));
+  set_thread_count(1);
+  const TetMeshingResult one = fill(surface, 2000);
+  set_thread_count(3);
+  const TetMeshingResult three = fill(surface, 2000);
+  set_thread_count(0);
+  EXPECT_EQ(one.mesh.elements, three.mesh.elements);
+  EXPECT_EQ(one.mesh.vertices, three.mesh.vertices);
+}
+
+TEST(Tetrahedralize, BadInputIsOneSentence) {
+  const auto message = [](const Surface& surface, int tets) {
+    TetMeshingOptions options;
+    options.tets = tets;
+    const Result<TetMeshingResult> made = tetrahedralize(surface, options);
+    EXPECT_FALSE(made.ok());
+    return made.ok() ? "" : made.error().message;
+  };
+  EXPECT_NE(message({}, 1000).find("no triangles"), std::string::npos);
+  Surface flat;
+  flat.vertices = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  flat.triangles = {{0, 1, 2}};
+  EXPECT_NE(message(flat, 1000).find("flat"), std::string::npos);
+  flat.triangles = {{0, 1, 7}};
+  EXPECT_NE(message(flat, 1000).find("vertex 7"), std::string::npos);
+  EXPECT_NE(message(box({0, 0, 0}, {1, 1, 1}), 3).find("3 tetrahedra"), std::string::npos);
+}
+
+// ---- the wild -------------------------------------------------------------------------------------------------------
+
+std::vector<std::filesystem::path> soup_files() {
+  std::vector<std::filesystem::path> files;
+  const std::filesystem::path folder = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets/soup";
+  if (!std::filesystem::exists(folder)) return files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".obj" || extension == ".off" || extension == ".stl" || extension == ".ply")
+      files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(Tetrahedralize, EveryMeshOfTheSoupFolder) {
+  const auto files = soup_files();
+  if (files.empty()) GTEST_SKIP() << "the shared assets aren't there";
+  constexpr int tets = 6000;
+  for (const auto& file : files) {
+    SCOPED_TRACE(file.filename().string());
+    const Result<LoadedMesh> loaded = load_mesh(file);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    const auto start = std::chrono::steady_clock::now();
+    const TetMeshingResult made = fill(std::get<Surface>(loaded->mesh), tets);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const TetMeshingReport& report = made.report;
+    std::cout << fmt::format(
+        "{:32} {:6} tets, dihedral {:5.2f}, skin to input {:.2f} % mean {:5.2f} % max, input to skin {:.2f} % {:5.2f} "
+        "%, "
+        "spacing {:5.2f} %, pieces {} to {}, {:.2f} s\n",
+        file.filename().string(), made.mesh.elements.size(), report.min_dihedral,
+        100 * report.skin_to_input.mean / report.diagonal, 100 * report.skin_to_input.max / report.diagonal,
+        100 * report.input_to_skin.mean / report.diagonal, 100 * report.input_to_skin.max / report.diagonal,
+        100 * report.cube / report.diagonal, report.input_pieces, report.pieces, seconds);
+    expect_sound(made, tets);
+    EXPECT_LE(report.pieces, report.input_pieces);  // nothing comes off
+    // Nothing of the input is farther than a cell from the skin, inner walls aside.
+    EXPECT_LT(report.input_to_skin.mean, report.cube);
+  }
+}
+
+}  // namespace
+}  // namespace supple
