@@ -137,10 +137,10 @@ Vec3 handle(double phase) {
 
 void add_clips(Creature& c, const Joints& j) {
   const Skeleton skeleton = c.skeleton();
-  c.clips.push_back(make_clip(skeleton, "reach", 4.0, 96, [&](double phase, PoseEditor& e) {
+  c.clips.push_back(make_cycle(skeleton, "reach", 4.0, 96, [&](double phase, PoseEditor& e) {
     e.reach(j.shoulder, j.elbow, j.wrist, handle(phase), Vec3(0.5, -0.6, -0.8));
   }));
-  c.clips.push_back(make_clip(skeleton, "flex", 2.0, 48, [&](double phase, PoseEditor& e) {
+  c.clips.push_back(make_cycle(skeleton, "flex", 2.0, 48, [&](double phase, PoseEditor& e) {
     const double f = wave(phase);
     e.turn(j.shoulder, 0, -12 * f, -25 + 10 * f);
     e.turn(j.elbow, 0, -118 * f, 0);

@@ -263,8 +263,8 @@ Creature make_bear() {
   add_poses(c, j);
   const Skeleton skeleton = c.skeleton();
   const Animal animal{&c, &j};
-  c.clips.push_back(make_clip(skeleton, "walk", 1.4, 42, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
-  c.clips.push_back(make_clip(skeleton, "run", 0.75, 30, [&](double p, PoseEditor& e) { run(animal, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "walk", 1.4, 42, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "run", 0.75, 30, [&](double p, PoseEditor& e) { run(animal, p, e); }));
   return c;
 }
 

@@ -2,8 +2,8 @@
 #include "scenes/creature.h"
 
 #include "scenes/creature_corrections.h"
-#include "scenes/creature_field.h"
 #include "scenes/shapes.h"
+#include "supple/rig/keyframes.h"
 
 #include <cmath>
 #include <numbers>
@@ -23,7 +23,7 @@ std::vector<Vec3> ring(const Vec3& center, const Vec3& u, const Vec3& v, int seg
 }
 
 Surface ball_surface(const Detail& detail) {
-  const Mat3 axes = turned(detail.turn) * detail.radii.asDiagonal();
+  const Mat3 axes = euler_rotation(detail.turn).toRotationMatrix() * detail.radii.asDiagonal();
   const int rows = detail.segments / 2;
   std::vector<std::vector<Vec3>> rings;
   for (int k = 1; k < rows; ++k) {

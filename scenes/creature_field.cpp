@@ -2,21 +2,12 @@
 #include "scenes/creature_field.h"
 
 #include "scenes/shapes.h"
-
-#include <Eigen/Geometry>
+#include "supple/rig/keyframes.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace supple {
-
-Mat3 turned(const Vec3& degrees) {
-  const Vec3 r = degrees * (std::numbers::pi / 180);
-  return (Eigen::AngleAxisd(r.z(), Vec3::UnitZ()) * Eigen::AngleAxisd(r.y(), Vec3::UnitY()) *
-          Eigen::AngleAxisd(r.x(), Vec3::UnitX()))
-      .toRotationMatrix();
-}
 
 double part_value(const Part& part, const Vec3& x) {
   if (part.shape == Part::Shape::rod) return tapered_distance(x, part.a, part.b, part.radius_a, part.radius_b);
@@ -104,7 +95,7 @@ Part& Limb::ball(Index joint, const Vec3& center, const Vec3& radii, const Vec3&
   Part part;
   part.a = center;
   part.radii = radii;
-  part.axes = turned(turn);
+  part.axes = euler_rotation(turn).toRotationMatrix();
   part.joint = joint;
   part.blend = part_blend;
   part.color = color;

@@ -10,7 +10,4 @@ namespace supple {
 double part_value(const Part& part, const Vec3& x);
 double part_thickness(const Part& part);
 
-/// Rotation by degrees about x, then y, then z.
-Mat3 turned(const Vec3& degrees);
-
 }  // namespace supple

@@ -229,8 +229,8 @@ Creature make_gorilla() {
   add_poses(c, j);
   const Skeleton skeleton = c.skeleton();
   const Animal animal{&c, &j};
-  c.clips.push_back(make_clip(skeleton, "walk", 1.3, 39, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
-  c.clips.push_back(make_clip(skeleton, "display", 3.0, 90, [&](double p, PoseEditor& e) { display(animal, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "walk", 1.3, 39, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "display", 3.0, 90, [&](double p, PoseEditor& e) { display(animal, p, e); }));
   return c;
 }
 

@@ -243,9 +243,9 @@ Creature make_mascot() {
   add_face(c, j);
   const Skeleton skeleton = c.skeleton();
   const Stepper stepper{&c, &j};
-  c.clips.push_back(make_clip(skeleton, "walk", 0.9, 27, [&](double p, PoseEditor& e) { walk(stepper, p, e); }));
-  c.clips.push_back(make_clip(skeleton, "hop", 1.2, 36, [&](double p, PoseEditor& e) { hop(stepper, p, e); }));
-  c.clips.push_back(make_clip(skeleton, "wave", 2.4, 60, [&](double p, PoseEditor& e) { greet(stepper, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "walk", 0.9, 27, [&](double p, PoseEditor& e) { walk(stepper, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "hop", 1.2, 36, [&](double p, PoseEditor& e) { hop(stepper, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "wave", 2.4, 60, [&](double p, PoseEditor& e) { greet(stepper, p, e); }));
   return c;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenes/motion.h"
 
+#include "supple/rig/inverse_kinematics.h"
+#include "supple/rig/keyframes.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,18 +12,6 @@ namespace supple {
 namespace {
 
 constexpr double pi = std::numbers::pi;
-
-Mat3 frame(const Vec3& along, const Vec3& normal) {
-  Mat3 f;
-  f.col(0) = along.normalized();
-  f.col(2) = (normal - normal.dot(f.col(0)) * f.col(0)).normalized();
-  f.col(1) = f.col(2).cross(f.col(0));
-  return f;
-}
-
-Quat between_frames(const Vec3& from, const Vec3& from_normal, const Vec3& to, const Vec3& to_normal) {
-  return Quat(Mat3(frame(to, to_normal) * frame(from, from_normal).transpose()));
-}
 
 Channel channel_of(Index joint, ChannelTarget target, const std::vector<double>& times,
                    const std::vector<Transform>& keys) {
@@ -45,11 +36,7 @@ Channel channel_of(Index joint, ChannelTarget target, const std::vector<double>&
 
 }  // namespace
 
-Quat turn_degrees(double x, double y, double z) {
-  constexpr double d = pi / 180;
-  return Eigen::AngleAxisd(z * d, Vec3::UnitZ()) * Eigen::AngleAxisd(y * d, Vec3::UnitY()) *
-         Eigen::AngleAxisd(x * d, Vec3::UnitX());
-}
+Quat turn_degrees(double x, double y, double z) { return euler_rotation(Vec3(x, y, z)); }
 
 void PoseEditor::turn(Index joint, double x, double y, double z) {
   Transform& local = pose[static_cast<std::size_t>(joint)];
@@ -58,12 +45,7 @@ void PoseEditor::turn(Index joint, double x, double y, double z) {
 
 void PoseEditor::shift(Index joint, const Vec3& offset) { pose[static_cast<std::size_t>(joint)].translation += offset; }
 
-Affine PoseEditor::world(Index joint) const {
-  Affine result = Affine::Identity();
-  for (Index j = joint; j >= 0; j = skeleton_->joints[static_cast<std::size_t>(j)].parent)
-    result = Affine(pose[static_cast<std::size_t>(j)].matrix() * result);
-  return result;
-}
+Affine PoseEditor::world(Index joint) const { return world_matrix(*skeleton_, pose, joint); }
 
 void PoseEditor::face(Index joint, const Quat& world_rotation) {
   const Index parent = skeleton_->joints[static_cast<std::size_t>(joint)].parent;
@@ -72,27 +54,12 @@ void PoseEditor::face(Index joint, const Quat& world_rotation) {
 }
 
 void PoseEditor::reach(Index upper, Index lower, Index end, const Vec3& target, const Vec3& hint) {
-  const Vec3 first = pose[static_cast<std::size_t>(lower)].translation;
-  const Vec3 second = pose[static_cast<std::size_t>(end)].translation;
-  const double l1 = first.norm(), l2 = second.norm();
-  const Vec3 start = world(upper).translation();
-  const Vec3 toward = (target - start).normalized();
-  const double distance = std::clamp((target - start).norm(), std::abs(l1 - l2) + 1e-6, 0.9999 * (l1 + l2));
-  const double cosine = std::clamp((l1 * l1 + distance * distance - l2 * l2) / (2 * l1 * distance), -1.0, 1.0);
-  const Vec3 aside = (hint - hint.dot(toward) * toward).normalized();
-  const Vec3 middle = start + l1 * (cosine * toward + std::sqrt(1 - cosine * cosine) * aside);
-  const Vec3 reached = start + distance * toward;
-  // The plane of the bend turns with the bones; at rest it is the one through both of them.
-  Vec3 rest_normal = first.cross(second);
-  if (rest_normal.norm() < 1e-6 * l1 * l2) rest_normal = first.cross(second + hint);
-  const Vec3 normal = toward.cross(aside) * -1.0;
-  const Vec3 bend_normal = normal.dot(Vec3(middle - start).cross(reached - middle)) < 0 ? Vec3(-normal) : normal;
-  face(upper, between_frames(first, rest_normal, middle - start, bend_normal));
-  face(lower, between_frames(second, rest_normal, reached - middle, bend_normal));
+  const Vec3 pole = world(upper).translation() + hint;
+  solve_two_bones(*skeleton_, pose, upper, lower, end, target, pole);
 }
 
-Clip make_clip(const Skeleton& skeleton, std::string name, double duration, int keys,
-               const std::function<void(double phase, PoseEditor& editor)>& motion) {
+Clip make_cycle(const Skeleton& skeleton, std::string name, double duration, int keys,
+                const std::function<void(double phase, PoseEditor& editor)>& motion) {
   Clip clip;
   clip.name = std::move(name);
   clip.duration = duration;

@@ -26,8 +26,8 @@ class PoseEditor {
   Affine world(Index joint) const;
   /// Turns the joint so that it lies in the world as asked.
   void face(Index joint, const Quat& world_rotation);
-  /// Two-bone inverse kinematics: turns `upper` and `lower` so that `end` comes to the target, or as near as their
-  /// length allows, the joint between them on the side of `hint` (a direction of the world).
+  /// Turns `upper` and `lower` so that `end` comes to the target, or as near as their length allows, the joint between
+  /// them on the side of `hint`, a direction of the world (inverse_kinematics.h).
   void reach(Index upper, Index lower, Index end, const Vec3& target, const Vec3& hint);
 
  private:
@@ -35,8 +35,8 @@ class PoseEditor {
 };
 
 /// Keys at equal distances; phase runs from 0 to 1. Joints that never leave their rest get no channel.
-Clip make_clip(const Skeleton& skeleton, std::string name, double duration, int keys,
-               const std::function<void(double phase, PoseEditor& editor)>& motion);
+Clip make_cycle(const Skeleton& skeleton, std::string name, double duration, int keys,
+                const std::function<void(double phase, PoseEditor& editor)>& motion);
 
 /// 0 → 1 → 0 … smoothly, once per unit of phase, starting at 0.
 double wave(double phase);

@@ -55,7 +55,7 @@ Creature make_x_shape() {
   x.poses.push_back({{"straight", {}, false}, {}});
   x.poses.push_back({{"bent_back", bend_rotations(x.chain, -bend_limit), false}, {}});
   x.poses.push_back({{"bent_forward", bend_rotations(x.chain, bend_limit), false}, {}});
-  x.clips.push_back(make_clip(x.skeleton(), "bend", 4.0, 80, [&](double phase, PoseEditor& editor) {
+  x.clips.push_back(make_cycle(x.skeleton(), "bend", 4.0, 80, [&](double phase, PoseEditor& editor) {
     const double angle = bend_limit * std::sin(2 * std::numbers::pi * phase);
     for (const JointRotation& r : bend_rotations(x.chain, angle))
       editor.pose[static_cast<std::size_t>(r.joint)].rotation = r.rotation;
