@@ -31,11 +31,16 @@ void add_swept_beam(Surface& to, const std::vector<Vec3>& path, double width, do
 void add_truss(Surface& to, int columns, int rows, double bar_width, double thickness,
                const std::function<Vec3(double s, double t)>& place);
 
-/// Where `value` is zero, on a grid of cells of the given size over a box (dual method: one vertex per cell crossed),
-/// the vertices drawn onto the surface. Inside is where the value is negative. Two sheets
-/// through one cell share its vertex, so that narrow gaps can pinch together.
+/// Where `value` is zero, on a grid of cells of the given size over a box (dual method: one vertex for each sheet of
+/// the surface through a cell), the vertices drawn onto the surface. Inside is where the value is negative.
+/// `steepness`: the most that the value changes per length, which saves evaluating it far from the surface; 0: not
+/// known.
 Surface implicit_surface(const std::function<double(const Vec3&)>& value, const Vec3& low, const Vec3& high,
-                         double cell_size);
+                         double cell_size, double steepness = 0);
+
+/// Whether to cut a quad from corner 0 to 2: along the shorter diagonal, or the one with the highest corner where they
+/// are as long as each other, so that a quad mirrored in x is cut the mirrored way.
+bool cut_from_first(const std::array<Vec3, 4>& quad);
 
 /// From a capsule between two points, whose radius goes from `ra` to `rb`.
 double tapered_distance(const Vec3& p, const Vec3& a, const Vec3& b, double ra, double rb);

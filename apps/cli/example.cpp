@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// supple example: the example characters as ordinary files, to try everything else on.
+#include "command.h"
+#include "scenes/creatures.h"
+#include "supple/base/nearest_name.h"
+#include "supple/io/file.h"
+#include "supple/io/gltf/write_character.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace supple {
+namespace {
+
+struct Options {
+  std::string name;
+  std::string folder = ".";
+};
+
+void list_examples(Session& session) {
+  session.line("supple example NAME -o DIR writes NAME.glb and its recipe NAME.toml. The names:");
+  for (const CreatureExample& example : creature_examples()) {
+    session.line("  {:<10}{}", example.name, example.brief);
+    session.result["examples"].push_back({{"name", example.name}, {"brief", example.brief}});
+  }
+}
+
+Error unknown_example(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const CreatureExample& example : creature_examples()) names.push_back(example.name);
+  const std::string_view near = nearest_name(name, names);
+  return usage_error(fmt::format(
+      "there is no example \"{}\"; {}", name,
+      near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
+}
+
+CharacterLook look_of(const Creature& creature) {
+  CharacterLook look;
+  look.materials = {{Color::Ones(), 0.72, 0.0, false}, {Color::Ones(), 0.22, 0.0, false}};  // skin; eyes and claws
+  for (const CreaturePose& pose : creature.poses) look.poses.push_back(pose.pose);
+  return look;
+}
+
+std::string recipe_of(const CreatureExample& example) {
+  return fmt::format("# {}\ninput = \"{}.glb\"\ntets = {}\n", example.brief, example.name, example.tets);
+}
+
+Status write_example(const Options& options, Session& session) {
+  if (options.name.empty()) {
+    list_examples(session);
+    return {};
+  }
+  const CreatureExample* example = find_creature_example(options.name);
+  if (example == nullptr) return unknown_example(options.name);
+  const std::filesystem::path folder = options.folder;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return input_error(fmt::format("{}: the folder can't be made; name another with -o", options.folder));
+  const Creature creature = example->make();
+  const RawCharacter character = make_character(creature, example->vertices);
+  const std::filesystem::path model = folder / (options.name + ".glb"), recipe = folder / (options.name + ".toml");
+  SUPPLE_RETURN_IF_ERROR(write_character(model, character, look_of(creature)));
+  SUPPLE_RETURN_IF_ERROR(write_file_atomically(recipe, recipe_of(*example)));
+  std::size_t vertices = 0, corrections = 0;
+  for (const CharacterMesh& mesh : character.meshes) {
+    vertices += mesh.surface.vertices.size();
+    corrections += mesh.targets.size();
+  }
+  session.line("{}: {}", example->name, example->brief);
+  session.line("contains      {} vertices, {} joints, {}, {}", vertices, creature.joints.size(),
+               counted(character.clips.size(), "clip", "clips"), counted(corrections, "correction", "corrections"));
+  session.line("written       {}, {}", model.string(), recipe.string());
+  session.line("next          supple inspect {}, or open it in any glTF viewer", model.string());
+  session.result["model"] = model.string();
+  session.result["recipe"] = recipe.string();
+  session.result["vertices"] = vertices;
+  session.result["joints"] = creature.joints.size();
+  session.result["clips"] = character.clips.size();
+  session.result["corrections"] = corrections;
+  return {};
+}
+
+RunCommand add(CLI::App& app) {
+  describe(app,
+           "Writes an example character: a skinned, animated model (NAME.glb) and the recipe that goes with it\n"
+           "(NAME.toml). Without a name, lists the examples.\n",
+           "  supple example\n"
+           "  supple example mascot -o examples\n");
+  const auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, "Which one")->type_name("");
+  app.add_option("-o,--output", options->folder, "Folder to write to")->type_name("DIR")->capture_default_str();
+  return [options](Session& session) { return write_example(*options, session); };
+}
+
+const RegisteredCommand registered{8, "example", "Write an example character to try things on.", add};
+
+}  // namespace
+}  // namespace supple

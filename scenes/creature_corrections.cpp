@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenes/creature_corrections.h"
+
+#include "supple/mesh/normals.h"
+#include "supple/rig/pose_space.h"
+#include "supple/rig/sample_clip.h"
+#include "supple/rig/skin_deformer.h"
+
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+Pose pose_of(const Skeleton& skeleton, const ExamplePose& example) {
+  Pose pose = rest_pose(skeleton);
+  for (const JointRotation& r : example.rotations) pose[static_cast<std::size_t>(r.joint)].rotation = r.rotation;
+  return pose;
+}
+
+// Linear skinning of every vertex as one affine map.
+std::vector<Affine> blended(const std::vector<Affine>& world, const Skin& skin, const SkinWeights& weights) {
+  std::vector<Affine> result;
+  for (Index v = 0; v < weights.vertex_count(); ++v) {
+    Affine sum;
+    sum.matrix().setZero();
+    for (Index e = weights.first[static_cast<std::size_t>(v)]; e < weights.first[static_cast<std::size_t>(v) + 1];
+         ++e) {
+      const auto k = static_cast<std::size_t>(weights.joint[static_cast<std::size_t>(e)]);
+      const Affine bone = world[static_cast<std::size_t>(skin.joints[k])] * skin.inverse_bind[k];
+      sum.matrix() += weights.weight[static_cast<std::size_t>(e)] * bone.matrix();
+    }
+    result.push_back(sum);
+  }
+  return result;
+}
+
+std::vector<Vec3> dual_positions(const Skeleton& skeleton, const Skin& skin, const SkinWeights& weights,
+                                 const Pose& pose, std::vector<Vec3> positions) {
+  SkinDeformerSettings settings;
+  settings.method = SkinningMethod::dual_quaternion;
+  std::vector<double> p;
+  for (Index j = 0; j < skeleton.size(); ++j) {
+    settings.parameters.push_back({j, ChannelTarget::rotation, 1.0});
+    const Eigen::Vector4d q = pose[static_cast<std::size_t>(j)].rotation.coeffs();
+    p.insert(p.end(), q.begin(), q.end());
+  }
+  std::vector<Bone> bones;
+  for (std::size_t k = 0; k < skin.joints.size(); ++k) bones.push_back({skin.joints[k], skin.inverse_bind[k]});
+  const SkinDeformer deformer(skeleton, bones, weights, settings);
+  std::vector<Index> all(positions.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto workspace = deformer.make_workspace(static_cast<Index>(all.size()));
+  deformer.deform(p, all, positions, *workspace);
+  return positions;
+}
+
+Vec3 bulged(const Bulge& bulge, const Vec3& x, const Vec3& normal) {
+  const double s = (x - bulge.center).cwiseQuotient(bulge.radii).squaredNorm();
+  if (s >= 1) return Vec3::Zero();
+  return (1 - s) * (1 - s) * (bulge.swell * normal + bulge.shift);
+}
+
+MorphTarget correction(const Creature& creature, const CreaturePose& example, const Surface& surface, const Skin& skin,
+                       const SkinWeights& weights, const std::vector<Vec3>& normals) {
+  const Skeleton skeleton = creature.skeleton();
+  const Pose pose = pose_of(skeleton, example.pose);
+  const std::vector<Affine> linear = blended(world_matrices(skeleton, pose), skin, weights);
+  const std::vector<Vec3> dual = dual_positions(skeleton, skin, weights, pose, surface.vertices);
+  MorphTarget target{example.pose.name, {}};
+  for (std::size_t v = 0; v < surface.vertices.size(); ++v) {
+    const Vec3& x = surface.vertices[v];
+    const Vec3 lost = dual[v] - linear[v] * x;
+    // A flattened joint can't be carried back exactly; there the rotation alone serves.
+    const bool invertible = linear[v].linear().determinant() > 0.25;
+    Vec3 shape =
+        invertible ? Vec3(linear[v].linear().inverse() * lost) : Vec3(rotation_of(linear[v]).conjugate() * lost);
+    for (const Bulge& bulge : example.bulges) shape += bulged(bulge, x, normals[v]);
+    target.displacements.push_back(shape.norm() > 1e-5 ? shape : Vec3(Vec3::Zero()));
+  }
+  return target;
+}
+
+}  // namespace
+
+std::vector<MorphTarget> correction_targets(const Creature& creature, const Surface& surface, const Skin& skin,
+                                            const SkinWeights& weights) {
+  std::vector<Vec3> normals;
+  for (const Vec3& x : surface.vertices) normals.push_back(creature.normal(x));
+  std::vector<MorphTarget> targets;
+  for (const CreaturePose& example : creature.poses)
+    if (example.pose.corrected) targets.push_back(correction(creature, example, surface, skin, weights, normals));
+  return targets;
+}
+
+void add_correction_weights(const Creature& creature, Index node, std::vector<Clip>& clips) {
+  const Skeleton skeleton = creature.skeleton();
+  std::vector<Index> moving;
+  for (const CreaturePose& example : creature.poses)
+    for (const JointRotation& r : example.pose.rotations) moving.push_back(r.joint);
+  std::sort(moving.begin(), moving.end());
+  moving.erase(std::unique(moving.begin(), moving.end()), moving.end());
+  PoseLayout layout;
+  for (const Index j : moving) layout.add_rotation(skeleton.joints[static_cast<std::size_t>(j)].name, Quat::Identity());
+  const auto numbers = [&](const Pose& pose) {
+    std::vector<double> p;
+    for (const Index j : moving) {
+      const Eigen::Vector4d q = pose[static_cast<std::size_t>(j)].rotation.coeffs();
+      p.insert(p.end(), q.begin(), q.end());
+    }
+    return p;
+  };
+  std::vector<std::vector<double>> poses;
+  for (const CreaturePose& example : creature.poses) poses.push_back(numbers(pose_of(skeleton, example.pose)));
+  const Result<PoseSpaceWeights> interpolation = PoseSpaceWeights::create(layout, poses);
+  if (!interpolation.ok()) return;
+  std::vector<double> weights(poses.size()), scratch(poses.size());
+  for (Clip& clip : clips) {
+    Channel channel;
+    channel.joint = node;
+    channel.target = ChannelTarget::weights;
+    channel.times = clip.channels.front().times;
+    channel.width = 0;
+    for (const double time : channel.times) {
+      Pose pose = rest_pose(skeleton);
+      sample_clip(clip, time, ClipWrap::hold, pose);
+      interpolation->evaluate(numbers(pose), weights, scratch);
+      channel.width = 0;
+      for (std::size_t k = 0; k < poses.size(); ++k) {
+        if (!creature.poses[k].pose.corrected) continue;
+        channel.values.push_back(weights[k]);
+        ++channel.width;
+      }
+    }
+    if (channel.width > 0) clip.channels.push_back(std::move(channel));
+  }
+}
+
+}  // namespace supple
