@@ -4,6 +4,8 @@
 #include "supple/runtime/subspace/subspace_dynamics.h"
 #include "supple/runtime/subspace/basis_rows.h"
 
+#include "runtime/allocations.h"
+
 #include "supple/fem/dynamics.h"
 #include "supple/fem/modes.h"
 #include "supple/fem/statics.h"
@@ -12,25 +14,6 @@
 #include "supple/runtime/step_clock.h"
 
 #include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-// Counts what the test program allocates; malloc itself is left alone. g++ takes the pair below for a mismatch when it
-// inlines one of them only.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace supple {
 namespace {
@@ -170,10 +153,10 @@ TEST(SubspaceDynamics, StepAllocatesNothing) {
         SubspaceDynamics<double>::create(s.model, {.integrator = integrator, .time_step = 1e-3, .max_iterations = 3})
             .value();
     dynamics.step(f);
-    const long before = allocations;
+    const long before = allocation_count();
     for (int k = 0; k < 10; ++k) dynamics.step(f);
     dynamics.solve_static(f);
-    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ(allocation_count() - before, 0);
   }
 }
 
@@ -210,10 +193,10 @@ TEST(BasisRows, GiveDisplacementsAndTakeForcesOfChosenPoints) {
   const std::vector<double> coordinates(q.data(), q.data() + q.size());
   std::vector<double> force(11, 0.5);
   const double newtons[3] = {1.0, -2.0, 3.0};
-  const long before = allocations;
+  const long before = allocation_count();
   rows.displacements(coordinates, shown);
   rows.add_force(2, newtons, force);
-  EXPECT_EQ(allocations - before, 0);
+  EXPECT_EQ(allocation_count() - before, 0);
   for (std::size_t k = 0; k < points.size(); ++k) {
     for (std::size_t i = 0; i < 3; ++i)
       EXPECT_NEAR(shown[3 * k + i], u[3 * points[k] + static_cast<Index>(i)], 1e-13 * u.norm());

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deformers without a skeleton: blend shapes, the bend, and the wire.
+#pragma once
+
+#include "supple/mesh/morph_target.h"
+#include "supple/rig/rig.h"
+
+#include <array>
+
+namespace supple {
+
+/// Displacements of several shapes, kept for each vertex only where they aren't zero, in the order evaluation reads.
+class ShapeTable {
+ public:
+  ShapeTable() = default;
+  /// Shapes of `vertex_count` vertices each; shorter ones count as zero beyond their end.
+  ShapeTable(std::span<const MorphTarget> shapes, Index vertex_count);
+
+  /// Σ_k weight_k displacement_k(vertex)
+  Vec3 blend(Index vertex, std::span<const double> weights) const {
+    Vec3 sum = Vec3::Zero();
+    const auto v = static_cast<std::size_t>(vertex);
+    for (Index e = first_[v]; e < first_[v + 1]; ++e) {
+      const Entry& entry = entries_[static_cast<std::size_t>(e)];
+      sum += weights[static_cast<std::size_t>(entry.shape)] * entry.displacement;
+    }
+    return sum;
+  }
+
+ private:
+  struct Entry {
+    Vec3 displacement;
+    Index shape;
+  };
+  std::vector<Index> first_;
+  std::vector<Entry> entries_;
+};
+
+/// x ↦ x + Σ_k weight_k displacement_k. One scalar per target.
+class BlendShapes final : public Deformer {
+ public:
+  /// `neutral`: weights of the undeformed character, or empty for zeros.
+  BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral = {});
+
+  const PoseLayout& layout() const override { return layout_; }
+  void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+              RigWorkspace& workspace) const override;
+
+ private:
+  ShapeTable shapes_;
+  PoseLayout layout_;
+};
+
+/// Bends what lies along `axis` into an arc: the line origin + s · axis, 0 ≤ s ≤ length, becomes an arc of the same
+/// length and the given total angle [deg] towards `towards`; what lies beyond continues straight. Volume on the line is
+/// kept (A. Barr, Global and Local Deformations of Solid Primitives, 1984).
+class Bend final : public Deformer {
+ public:
+  struct Settings {
+    std::string name = "bend";
+    Vec3 origin = Vec3::Zero();
+    Vec3 axis = Vec3::UnitY();
+    Vec3 towards = Vec3::UnitX();
+    double length = 1.0;
+  };
+  explicit Bend(const Settings& settings);
+
+  const PoseLayout& layout() const override { return layout_; }
+  void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+              RigWorkspace& workspace) const override;
+
+ private:
+  Vec3 origin_;
+  Mat3 frame_;  ///< columns: axis, towards, the third
+  double length_;
+  PoseLayout layout_;
+};
+
+/// A curve through handles that carries the vertices near it. The curve is a Catmull-Rom spline C(u) = Σ_j N_j(u) h_j;
+/// vertex x with nearest rest point C0(u) becomes
+///   x + w (C(u) + R (x − C0(u)) − x)
+/// with R the least rotation from the rest tangent to the new one, after a twist about the rest tangent, and
+/// w = (1 − d²/radius²)² its falloff with the distance d from the curve. Parameters: an offset [m] and a twist [deg]
+/// per handle.
+class Wire final : public Deformer {
+ public:
+  struct Settings {
+    std::string name = "wire";
+    std::vector<Vec3> handles;  ///< two or more, no two neighbours at one place
+    double radius = 0.0;        ///< [m]; 0: everything follows entirely
+  };
+  Wire(const Settings& settings, std::span<const Vec3> rest);
+
+  const PoseLayout& layout() const override { return layout_; }
+  void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+              RigWorkspace& workspace) const override;
+
+ private:
+  struct Binding {
+    std::array<Index, 4> handle;
+    Eigen::Vector4d value;  ///< N_j(u)
+    Eigen::Vector4d slope;  ///< dN_j/du
+    Vec3 point;             ///< C0(u)
+    Vec3 tangent;           ///< C0'(u)
+    double weight;
+  };
+  Binding bind(const Vec3& x, const Settings& settings) const;
+  std::vector<Binding> bindings_;
+  PoseLayout layout_;
+};
+
+}  // namespace supple

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/rig/rig_stack.h"
+
+#include "supple/base/assert.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+struct StackWorkspace final : RigWorkspace {
+  std::vector<std::unique_ptr<RigWorkspace>> stages;
+  std::vector<Vec3> before;  ///< SumDeformer: the common input
+  std::vector<Vec3> sum;     ///< and the displacements so far
+};
+
+std::unique_ptr<StackWorkspace> make_stage_workspaces(std::span<const DeformerPtr> stages, Index most_vertices) {
+  auto workspace = std::make_unique<StackWorkspace>();
+  for (const DeformerPtr& stage : stages) workspace->stages.push_back(stage->make_workspace(most_vertices));
+  return workspace;
+}
+
+std::vector<Index> append_layouts(std::span<const DeformerPtr> stages, PoseLayout& layout) {
+  std::vector<Index> first;
+  for (const DeformerPtr& stage : stages) first.push_back(layout.append(stage->layout()));
+  return first;
+}
+
+std::span<const double> slice(std::span<const double> p, Index first, const Deformer& stage) {
+  return p.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(stage.layout().size()));
+}
+
+}  // namespace
+
+std::vector<Vec3> evaluate_all(const Rig& rig, std::span<const double> p) {
+  std::vector<Index> vertices(static_cast<std::size_t>(rig.vertex_count()));
+  std::iota(vertices.begin(), vertices.end(), 0);
+  std::vector<Vec3> positions(vertices.size());
+  rig.evaluate(p, vertices, positions, *rig.make_workspace(rig.vertex_count()));
+  return positions;
+}
+
+StackRig::StackRig(std::vector<Vec3> rest, std::vector<DeformerPtr> stages)
+    : rest_(std::move(rest)), stages_(std::move(stages)), first_(append_layouts(stages_, layout_)) {}
+
+std::unique_ptr<RigWorkspace> StackRig::make_workspace(Index most_vertices) const {
+  return make_stage_workspaces(stages_, most_vertices);
+}
+
+void StackRig::evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                        RigWorkspace& workspace) const {
+  SUPPLE_ASSERT(static_cast<Index>(p.size()) == layout_.size() && vertices.size() == positions.size());
+  auto& scratch = static_cast<StackWorkspace&>(workspace);
+  for (std::size_t k = 0; k < vertices.size(); ++k) positions[k] = rest_[static_cast<std::size_t>(vertices[k])];
+  for (std::size_t s = 0; s < stages_.size(); ++s)
+    stages_[s]->deform(slice(p, first_[s], *stages_[s]), vertices, positions, *scratch.stages[s]);
+}
+
+SumDeformer::SumDeformer(std::vector<DeformerPtr> parts)
+    : parts_(std::move(parts)), first_(append_layouts(parts_, layout_)) {}
+
+std::unique_ptr<RigWorkspace> SumDeformer::make_workspace(Index most_vertices) const {
+  auto workspace = make_stage_workspaces(parts_, most_vertices);
+  workspace->before.resize(static_cast<std::size_t>(most_vertices));
+  workspace->sum.resize(static_cast<std::size_t>(most_vertices));
+  return workspace;
+}
+
+void SumDeformer::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                         RigWorkspace& workspace) const {
+  auto& scratch = static_cast<StackWorkspace&>(workspace);
+  SUPPLE_ASSERT(positions.size() <= scratch.before.size());
+  std::copy(positions.begin(), positions.end(), scratch.before.begin());
+  std::copy(positions.begin(), positions.end(), scratch.sum.begin());
+  for (std::size_t s = 0; s < parts_.size(); ++s) {
+    std::copy_n(scratch.before.begin(), positions.size(), positions.begin());
+    parts_[s]->deform(slice(p, first_[s], *parts_[s]), vertices, positions, *scratch.stages[s]);
+    for (std::size_t k = 0; k < positions.size(); ++k) scratch.sum[k] += positions[k] - scratch.before[k];
+  }
+  std::copy_n(scratch.sum.begin(), positions.size(), positions.begin());
+}
+
+CallbackDeformer::CallbackDeformer(PoseLayout layout, Function function)
+    : layout_(std::move(layout)), function_(std::move(function)) {}
+
+CallbackDeformer::CallbackDeformer(PoseLayout layout, RigCallback callback, void* user)
+    : layout_(std::move(layout)),
+      function_(
+          [callback, user](std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions) {
+            static_assert(sizeof(Vec3) == 3 * sizeof(double));
+            callback(user, p.data(), vertices.data(), vertices.size(), reinterpret_cast<double*>(positions.data()));
+          }) {}
+
+void CallbackDeformer::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                              RigWorkspace& /*workspace*/) const {
+  function_(p, vertices, positions);
+}
+
+}  // namespace supple

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rigs made of deformers: one after the other, side by side, or the user's own function.
+#pragma once
+
+#include "supple/rig/rig.h"
+
+#include <functional>
+
+namespace supple {
+
+using DeformerPtr = std::shared_ptr<const Deformer>;
+
+/// Rest positions sent through deformers in order. Its parameters are those of the first, then of the second, …
+class StackRig final : public Rig {
+ public:
+  StackRig(std::vector<Vec3> rest, std::vector<DeformerPtr> stages);
+
+  const PoseLayout& layout() const override { return layout_; }
+  Index vertex_count() const override { return static_cast<Index>(rest_.size()); }
+  std::unique_ptr<RigWorkspace> make_workspace(Index most_vertices) const override;
+  void evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                RigWorkspace& workspace) const override;
+
+ private:
+  std::vector<Vec3> rest_;
+  std::vector<DeformerPtr> stages_;
+  std::vector<Index> first_;  ///< of each stage's numbers in p
+  PoseLayout layout_;
+};
+
+/// Deformers that all see the same input; their displacements add up: x ↦ x + Σ_k (D_k(x) − x).
+class SumDeformer final : public Deformer {
+ public:
+  explicit SumDeformer(std::vector<DeformerPtr> parts);
+
+  const PoseLayout& layout() const override { return layout_; }
+  std::unique_ptr<RigWorkspace> make_workspace(Index most_vertices) const override;
+  void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+              RigWorkspace& workspace) const override;
+
+ private:
+  std::vector<DeformerPtr> parts_;
+  std::vector<Index> first_;
+  PoseLayout layout_;
+};
+
+/// A C function as a deformer. `positions` holds x y z of each chosen vertex, before and after.
+using RigCallback = void (*)(void* user, const double* p, const std::int32_t* vertices, std::size_t vertex_count,
+                             double* positions);
+
+/// A user's function as a deformer. It must not throw, and it runs on whatever thread evaluates the rig.
+class CallbackDeformer final : public Deformer {
+ public:
+  using Function = std::function<void(std::span<const double>, std::span<const Index>, std::span<Vec3>)>;
+
+  CallbackDeformer(PoseLayout layout, Function function);
+  CallbackDeformer(PoseLayout layout, RigCallback callback, void* user);
+
+  const PoseLayout& layout() const override { return layout_; }
+  void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+              RigWorkspace& workspace) const override;
+
+ private:
+  PoseLayout layout_;
+  Function function_;
+};
+
+}  // namespace supple
