@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flesh: what a soup encloses, asked point by point and along segments.
+//
+// A point is in the flesh where the winding number is at least one half. A segment is in the flesh when all of it is:
+// between each two crossings with triangles one point decides for the piece between them, so that even the thinnest gap
+// separates, and inner walls, overlaps and helper pieces inside a body don't.
+#pragma once
+
+#include "supple/mesh/winding_number.h"
+
+namespace supple {
+
+class Flesh {
+ public:
+  explicit Flesh(const Surface& soup) : tree_(soup), winding_(tree_) {}
+  Flesh(const Flesh&) = delete;
+  Flesh& operator=(const Flesh&) = delete;
+
+  bool inside(const Vec3& p) const { return winding_(p) >= 0.5; }
+  double winding(const Vec3& p) const { return winding_(p); }
+  const TriangleTree& tree() const { return tree_; }
+
+  /// Is the whole segment in the flesh? Its ends may lie on the surface. With `trusted` a segment without crossings
+  /// counts as in the flesh unasked, as it does when one of its ends is known to be.
+  bool joins(const Vec3& p, const Vec3& q, bool trusted) const;
+
+  /// The share of the segment from p, inside, at which it first leaves the flesh; 1 if it never does.
+  double first_exit(const Vec3& p, const Vec3& q) const;
+
+ private:
+  TriangleTree tree_;
+  WindingNumber winding_;
+};
+
+}  // namespace supple

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/meshing/flesh_nodes.h"
+
+#include "supple/base/parallel.h"
+#include "supple/mesh/disjoint_sets.h"
+#include "supple/offline/meshing/surface_samples.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+using Link = std::array<Index, 2>;
+
+// ---- real nodes -----------------------------------------------------------------------------------------------------
+
+void add_real_nodes(const LatticeField& field, const BccLattice& lattice, FleshNodes& nodes) {
+  nodes.real_at.assign(field.inside.size(), -1);
+  for (std::size_t s = 0; s < field.inside.size(); ++s) {
+    if (!field.inside[s]) continue;
+    nodes.real_at[s] = static_cast<Index>(nodes.site.size());
+    nodes.site.push_back(static_cast<Site>(s));
+    nodes.center.push_back(lattice.position(static_cast<Site>(s)));
+  }
+  nodes.real = static_cast<Index>(nodes.site.size());
+}
+
+Index real_neighbor(const FleshNodes& nodes, const BccLattice& lattice, Index node, int direction) {
+  const auto x = BccLattice::step(lattice.coordinates(nodes.site[static_cast<std::size_t>(node)]), direction);
+  return lattice.holds(x) ? nodes.real_at[static_cast<std::size_t>(lattice.site(x))] : -1;
+}
+
+void set_joined(FleshNodes& nodes, Index a, Index b, int direction) {
+  nodes.joined[static_cast<std::size_t>(a)] |= static_cast<std::uint16_t>(1u << direction);
+  nodes.joined[static_cast<std::size_t>(b)] |= static_cast<std::uint16_t>(1u << (13 - direction));
+}
+
+void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLattice& lattice, bool keep_separate,
+                     FleshNodes& nodes) {
+  constexpr int forward = BccLattice::neighbor_count / 2;
+  nodes.joined.assign(nodes.site.size(), 0);
+  std::vector<std::uint16_t> found(nodes.site.size(), 0);
+  parallel_for(nodes.real, 256, [&](std::int64_t n) {
+    const auto a = static_cast<std::size_t>(n);
+    const bool near = field.near[static_cast<std::size_t>(nodes.site[a])] != 0;
+    for (int d = 0; d < forward; ++d) {
+      const Index b = real_neighbor(nodes, lattice, static_cast<Index>(n), d);
+      if (b < 0) continue;
+      const bool joined =
+          !near || !keep_separate || flesh.joins(nodes.center[a], nodes.center[static_cast<std::size_t>(b)], true);
+      if (joined) found[a] |= static_cast<std::uint16_t>(1u << d);
+    }
+  });
+  for (Index a = 0; a < nodes.real; ++a) {
+    for (int d = 0; d < forward; ++d) {
+      if ((found[static_cast<std::size_t>(a)] >> d) & 1) set_joined(nodes, a, real_neighbor(nodes, lattice, a, d), d);
+    }
+  }
+}
+
+// ---- samples --------------------------------------------------------------------------------------------------------
+
+/// Links whose ends have sites that aren't neighbours get a sample between them, a few times over.
+void bridge_sites(const BccLattice& lattice, SurfaceSamples& samples) {
+  std::size_t begin = 0;
+  for (int round = 0; round < 4; ++round) {
+    const std::size_t end = samples.links.size();
+    for (std::size_t n = begin; n < end; ++n) {
+      const auto [a, b] = samples.links[n];
+      const Vec3 p = samples.points[static_cast<std::size_t>(a)], q = samples.points[static_cast<std::size_t>(b)];
+      const auto x = lattice.nearest_site(p), y = lattice.nearest_site(q);
+      if (x == y || BccLattice::direction_between(x, y) >= 0) continue;
+      const auto middle = static_cast<Index>(samples.points.size());
+      samples.points.push_back(0.5 * (p + q));
+      samples.links.push_back({a, middle});
+      samples.links.push_back({middle, b});
+    }
+    begin = end;
+  }
+}
+
+// ---- thin nodes -----------------------------------------------------------------------------------------------------
+
+class ThinNodes {
+ public:
+  ThinNodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, FleshNodes& nodes)
+      : flesh_(flesh),
+        lattice_(lattice),
+        nodes_(nodes),
+        samples_(sample_surface(soup, lattice.cube() / 3)),
+        sets_(prepare()) {
+    gather_patches();
+    unite_through_flesh();
+    number_pieces();
+    link_pieces();
+  }
+
+  /// Keeps what is needed, and writes it to the nodes.
+  void finish() {
+    choose();
+    join_curved();
+    store();
+  }
+
+ private:
+  struct Piece {
+    Site site = 0;
+    std::vector<Index> samples;
+    std::vector<Index> seen;  ///< real nodes in view
+    double unserved = 0;      ///< number of samples that see none
+    bool kept = false;
+    std::vector<Index> links;  ///< nodes: real ones by their number, pieces by real + number
+  };
+
+  /// Samples around one site that hang together by the surface, and what they see of the real nodes.
+  struct Patch {
+    Site site = 0;
+    std::vector<Index> samples;
+    Index home = -1;            ///< the real node at the site, if one of the samples sees it
+    std::vector<Index> seen;    ///< else: real nodes in view at corners of the samples' tetrahedra
+    double unserved_share = 0;  ///< of the samples that see none of them
+  };
+
+  std::size_t prepare() {
+    bridge_sites(lattice_, samples_);
+    site_.resize(samples_.points.size());
+    parallel_for(static_cast<std::int64_t>(site_.size()), 1024, [&](std::int64_t s) {
+      const auto k = static_cast<std::size_t>(s);
+      site_[k] = lattice_.site(lattice_.nearest_site(samples_.points[k]));
+    });
+    return site_.size();
+  }
+
+  const Vec3& point(Index sample) const { return samples_.points[static_cast<std::size_t>(sample)]; }
+
+  void gather_patches() {
+    for (const auto& [a, b] : samples_.links) {
+      if (site_[static_cast<std::size_t>(a)] == site_[static_cast<std::size_t>(b)]) sets_.unite(a, b);
+    }
+    std::vector<Index> list(site_.size()), root(site_.size());
+    std::iota(list.begin(), list.end(), Index{0});
+    for (const Index s : list) root[static_cast<std::size_t>(s)] = sets_.find(s);
+    const auto key = [&](Index s) {
+      const auto k = static_cast<std::size_t>(s);
+      return std::tuple(site_[k], root[k], s);
+    };
+    std::sort(list.begin(), list.end(), [&](Index a, Index b) { return key(a) < key(b); });
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      const auto k = static_cast<std::size_t>(list[n]);
+      if (n == 0 || root[k] != root[static_cast<std::size_t>(list[n - 1])]) patches_.emplace_back().site = site_[k];
+      patches_.back().samples.push_back(list[n]);
+    }
+    parallel_for(static_cast<std::int64_t>(patches_.size()), 16,
+                 [&](std::int64_t p) { look_around(patches_[static_cast<std::size_t>(p)]); });
+  }
+
+  bool sees(Index sample, Index real) const {
+    return real >= 0 && flesh_.joins(point(sample), nodes_.center[static_cast<std::size_t>(real)], true);
+  }
+
+  /// One sample that sees the real node at the site speaks for all; what else is in view, a dozen of them can tell.
+  void look_around(Patch& patch) const {
+    const Index home = nodes_.real_at[static_cast<std::size_t>(patch.site)];
+    const std::size_t stride = std::max<std::size_t>(1, patch.samples.size() / 12);
+    for (std::size_t n = 0; home >= 0 && n < patch.samples.size(); n += stride) {
+      if (!sees(patch.samples[n], home)) continue;
+      patch.home = home;
+      return;
+    }
+    double asked = 0, unserved = 0;
+    for (std::size_t n = 0; n < patch.samples.size(); n += stride) {
+      bool served = false;
+      for (const auto& corner : lattice_.tet_around(point(patch.samples[n]))) {
+        const Index real = nodes_.real_at[static_cast<std::size_t>(lattice_.site(corner))];
+        if (real == home || !sees(patch.samples[n], real)) continue;
+        patch.seen.push_back(real);
+        served = true;
+      }
+      asked += 1;
+      unserved += served ? 0 : 1;
+    }
+    patch.unserved_share = unserved / asked;
+  }
+
+  /// Both sides of a fin: pieces of surface around one site that see each other through flesh.
+  void unite_through_flesh() {
+    std::vector<std::size_t> first;  // patches come sorted by site
+    for (std::size_t p = 0; p < patches_.size(); ++p) {
+      if (p == 0 || patches_[p].site != patches_[p - 1].site) first.push_back(p);
+    }
+    first.push_back(patches_.size());
+    std::vector<std::vector<Link>> views(first.size());
+    parallel_for(static_cast<std::int64_t>(first.size()) - 1, 16, [&](std::int64_t s) {
+      const std::size_t begin = first[static_cast<std::size_t>(s)], end = first[static_cast<std::size_t>(s) + 1];
+      DisjointSets local(end - begin);
+      for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t j = i + 1; j < std::min(end, i + 9); ++j) {
+          const auto a = static_cast<Index>(i - begin), b = static_cast<Index>(j - begin);
+          if (patches_[i].home >= 0 || patches_[j].home >= 0 || local.find(a) == local.find(b)) continue;
+          if (!see_each_other(patches_[i].samples, patches_[j].samples)) continue;
+          local.unite(a, b);
+          views[static_cast<std::size_t>(s)].push_back({patches_[i].samples[0], patches_[j].samples[0]});
+        }
+      }
+    });
+    for (const auto& found : views) {
+      for (const auto& [a, b] : found) sets_.unite(a, b);
+    }
+  }
+
+  bool see_each_other(const std::vector<Index>& a, const std::vector<Index>& b) const {
+    const std::size_t stride = std::max<std::size_t>(1, a.size() / 4);
+    for (std::size_t n = 0; n < a.size(); n += stride) {
+      const Vec3& p = point(a[n]);
+      const Index nearest = *std::min_element(b.begin(), b.end(), [&](Index x, Index y) {
+        return (point(x) - p).squaredNorm() < (point(y) - p).squaredNorm();
+      });
+      if (flesh_.joins(p, point(nearest), false)) return true;
+    }
+    return false;
+  }
+
+  void number_pieces() {
+    home_.assign(site_.size(), -1);
+    piece_of_.assign(site_.size(), -1);
+    for (const Patch& patch : patches_) {
+      const auto root = static_cast<std::size_t>(sets_.find(patch.samples[0]));
+      if (patch.home >= 0) {
+        home_[root] = patch.home;
+        continue;
+      }
+      if (piece_of_[root] < 0) {
+        piece_of_[root] = static_cast<Index>(pieces_.size());
+        pieces_.emplace_back().site = patch.site;
+      }
+      Piece& piece = pieces_[static_cast<std::size_t>(piece_of_[root])];
+      piece.samples.insert(piece.samples.end(), patch.samples.begin(), patch.samples.end());
+      piece.seen.insert(piece.seen.end(), patch.seen.begin(), patch.seen.end());
+      const auto size = static_cast<double>(patch.samples.size());
+      piece.unserved += size * patch.unserved_share;
+    }
+  }
+
+  /// The node that a sample belongs to.
+  Index node_of(Index sample) {
+    const auto root = static_cast<std::size_t>(sets_.find(sample));
+    return home_[root] >= 0 ? home_[root] : nodes_.real + piece_of_[root];
+  }
+  bool is_piece(Index node) const { return node >= nodes_.real; }
+  Piece& piece(Index node) { return pieces_[static_cast<std::size_t>(node - nodes_.real)]; }
+  const Piece& piece(Index node) const { return pieces_[static_cast<std::size_t>(node - nodes_.real)]; }
+  Site site_of(Index node) const {
+    return is_piece(node) ? piece(node).site : nodes_.site[static_cast<std::size_t>(node)];
+  }
+  int direction(Index a, Index b) const {
+    return BccLattice::direction_between(lattice_.coordinates(site_of(a)), lattice_.coordinates(site_of(b)));
+  }
+
+  void link_pieces() {
+    std::vector<Link> links;
+    const auto add = [&](Index a, Index b) {
+      if (a != b && direction(a, b) >= 0) links.push_back({std::min(a, b), std::max(a, b)});
+    };
+    for (const auto& [a, b] : samples_.links) add(node_of(a), node_of(b));
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      for (const Index real : pieces_[p].seen) add(nodes_.real + static_cast<Index>(p), real);
+    }
+    std::sort(links.begin(), links.end());
+    links.erase(std::unique(links.begin(), links.end()), links.end());
+    for (const auto& [a, b] : links) {
+      if (!is_piece(b)) {
+        curved_.push_back({a, b});
+        continue;
+      }
+      piece(b).links.push_back(a);
+      if (is_piece(a)) piece(a).links.push_back(b);
+    }
+    for (Piece& p : pieces_) std::sort(p.links.begin(), p.links.end());
+  }
+
+  bool stays(Index node) const { return !is_piece(node) || piece(node).kept; }
+
+  bool linked(Index a, Index b) const {
+    if (is_piece(a)) return std::binary_search(piece(a).links.begin(), piece(a).links.end(), b);
+    if (is_piece(b)) return linked(b, a);
+    const int d = direction(a, b);
+    return d >= 0 && ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+  }
+
+  /// Would the neighbours of a piece that stay fall apart without it?
+  bool bridges(const Piece& p) const {
+    std::vector<Index> around;
+    std::copy_if(p.links.begin(), p.links.end(), std::back_inserter(around), [&](Index n) { return stays(n); });
+    if (around.size() < 2) return false;
+    DisjointSets sets(around.size());
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      for (std::size_t j = i + 1; j < around.size(); ++j) {
+        if (linked(around[i], around[j])) sets.unite(static_cast<Index>(i), static_cast<Index>(j));
+      }
+    }
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (sets.find(static_cast<Index>(i)) != 0) return true;
+    }
+    return false;
+  }
+
+  void choose() {
+    for (Piece& p : pieces_) p.kept = 4 * p.unserved > static_cast<double>(p.samples.size());
+    for (Piece& p : pieces_) {
+      if (!p.kept) p.kept = bridges(p);
+    }
+  }
+
+  /// Real nodes whose flesh is continuous though the straight way leaves it, with no third node to go by.
+  void join_curved() {
+    for (const auto& [a, b] : curved_) {
+      if (linked(a, b)) continue;
+      const auto helps = [&](Index c) { return c >= 0 && stays(c) && linked(a, c) && linked(b, c); };
+      bool helped = false;
+      for (int d = 0; d < BccLattice::neighbor_count && !helped; ++d)
+        helped = helps(real_neighbor(nodes_, lattice_, a, d));
+      for (std::size_t p = 0; !helped && p < pieces_near(a).size(); ++p) helped = helps(pieces_near(a)[p]);
+      if (!helped) set_joined(nodes_, a, b, direction(a, b));
+    }
+  }
+
+  /// Pieces linked to a real node.
+  const std::vector<Index>& pieces_near(Index real) {
+    if (near_.empty()) {
+      near_.resize(static_cast<std::size_t>(nodes_.real));
+      for (std::size_t p = 0; p < pieces_.size(); ++p) {
+        for (const Index n : pieces_[p].links) {
+          if (!is_piece(n)) near_[static_cast<std::size_t>(n)].push_back(nodes_.real + static_cast<Index>(p));
+        }
+      }
+    }
+    return near_[static_cast<std::size_t>(real)];
+  }
+
+  void store() {
+    std::vector<Index> number(pieces_.size(), -1);
+    nodes_.has_thin.assign(nodes_.real_at.size(), 0);
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      if (!pieces_[p].kept) continue;
+      number[p] = static_cast<Index>(nodes_.site.size());
+      nodes_.site.push_back(pieces_[p].site);
+      nodes_.has_thin[static_cast<std::size_t>(pieces_[p].site)] = 1;
+      nodes_.thin_at[pieces_[p].site].push_back(number[p]);
+      Vec3 middle = Vec3::Zero();
+      auto& points = nodes_.samples.emplace_back();
+      for (const Index s : pieces_[p].samples) points.push_back(point(s));
+      for (const Vec3& x : points) middle += x / static_cast<double>(points.size());
+      nodes_.center.push_back(middle);
+    }
+    nodes_.links.resize(nodes_.site.size());
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      if (!pieces_[p].kept) continue;
+      for (const Index n : pieces_[p].links) {
+        if (!stays(n)) continue;
+        const Index other = is_piece(n) ? number[static_cast<std::size_t>(n - nodes_.real)] : n;
+        nodes_.links[static_cast<std::size_t>(number[p])].push_back(other);
+        if (!is_piece(n)) nodes_.links[static_cast<std::size_t>(n)].push_back(number[p]);
+      }
+    }
+    for (auto& list : nodes_.links) std::sort(list.begin(), list.end());
+  }
+
+  const Flesh& flesh_;
+  const BccLattice& lattice_;
+  FleshNodes& nodes_;
+  SurfaceSamples samples_;
+  std::vector<Site> site_;  // per sample: the nearest
+  DisjointSets sets_;
+  std::vector<Patch> patches_;
+  std::vector<Index> home_;      // per root of `sets_`: the real node, or -1
+  std::vector<Index> piece_of_;  // per root: the piece, or -1
+  std::vector<Piece> pieces_;
+  std::vector<Link> curved_;  // pairs of real nodes joined by the surface
+  std::vector<std::vector<Index>> near_;
+};
+
+}  // namespace
+
+bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
+  if (is_thin(a) || is_thin(b)) {
+    const auto& list = links[static_cast<std::size_t>(a)];
+    return std::binary_search(list.begin(), list.end(), b);
+  }
+  const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(a)]),
+                                              lattice.coordinates(site[static_cast<std::size_t>(b)]));
+  return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+}
+
+FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate) {
+  FleshNodes nodes;
+  const LatticeField field = sample_lattice(flesh, lattice);
+  add_real_nodes(field, lattice, nodes);
+  join_real_nodes(flesh, field, lattice, keep_separate, nodes);
+  ThinNodes(flesh, soup, lattice, nodes).finish();
+  return nodes;
+}
+
+}  // namespace supple

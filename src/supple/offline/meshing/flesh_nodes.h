@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flesh nodes: the pieces of flesh around each lattice site, and which of them hang together.
+//
+// Stuffing a lattice loses what is thinner than a cell and fuses what shares one. Both have the same cure: a node is
+// not a site but a connected piece of the flesh in a site's Voronoi cell. As a point walks through flesh, its nearest
+// site passes from one neighbour on the lattice to the next, so pieces of one body always hang together by lattice
+// edges, however thin it is, and pieces of two bodies never do, however near they come.
+//
+//   real nodes     sites inside the flesh, linked along lattice edges that stay in the flesh all the way;
+//   thin nodes     pieces that no real node sees: made of surface samples nearest to one site, held together by the
+//                  surface and by straight views through the flesh. A site may have several, beside a real one.
+//
+// Thin nodes all around ordinary flesh would fatten it by half a cell. A thin node stays only where most of its samples
+// lie in lattice tetrahedra without a real node that sees them, or where nodes that stay would fall apart without it.
+#pragma once
+
+#include "supple/offline/meshing/lattice_field.h"
+
+#include <unordered_map>
+
+namespace supple {
+
+struct FleshNodes {
+  std::vector<Site> site;                 ///< per node; the real ones come first, in order of sites
+  Index real = 0;                         ///< number of real nodes
+  std::vector<std::uint16_t> joined;      ///< per real node: bit d is set if the real node in direction d is linked
+  std::vector<std::vector<Index>> links;  ///< per node: links that have a thin end, ascending
+  std::vector<Index> real_at;             ///< per site, -1 for none
+  std::vector<std::uint8_t> has_thin;     ///< per site
+  std::unordered_map<Site, std::vector<Index>> thin_at;
+  std::vector<Vec3> center;                ///< the site, or the middle of a thin node's samples
+  std::vector<std::vector<Vec3>> samples;  ///< per thin node (number minus `real`)
+
+  bool is_thin(Index node) const { return node >= real; }
+  bool linked(Index a, Index b, const BccLattice& lattice) const;
+};
+
+/// With `keep_separate` off, real nodes at neighbouring sites are linked whatever lies between them.
+FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate);
+
+}  // namespace supple

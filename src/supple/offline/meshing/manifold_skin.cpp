@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/meshing/manifold_skin.h"
+
+#include "supple/mesh/disjoint_sets.h"
+#include "supple/mesh/topology.h"
+#include "supple/offline/meshing/surface_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+using Edge = std::array<Index, 2>;
+using Tet = TetMesh::Element;
+
+bool holds(const Tet& tet, Index v) { return std::find(tet.begin(), tet.end(), v) != tet.end(); }
+
+/// Do two tetrahedra share three vertices?
+bool share_face(const Tet& a, const Tet& b) {
+  return std::count_if(a.begin(), a.end(), [&](Index v) { return holds(b, v); }) == 3;
+}
+
+class Mender {
+ public:
+  explicit Mender(StuffedMesh& stuffed) : stuffed_(stuffed), mesh_(stuffed.mesh) {}
+
+  ManifoldRepairs run() {
+    constexpr int rounds = 20;
+    for (int k = 0; k < rounds; ++k) {
+      split_vertices();
+      if (!mend_edges()) break;
+    }
+    split_vertices();
+    drop_crumbs();
+    drop_unused_vertices();
+    return repairs_;
+  }
+
+ private:
+  /// Tetrahedra around the vertices where the skin isn't a single fan of triangles: only there can it be torn or
+  /// crowded.
+  void gather(const BoundarySurface& skin) {
+    const std::vector<char> wanted = knotted_vertices(skin);
+    around_.assign(mesh_.vertices.size(), {});
+    for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
+      for (const Index v : mesh_.elements[e]) {
+        if (wanted[static_cast<std::size_t>(v)]) around_[static_cast<std::size_t>(v)].push_back(static_cast<Index>(e));
+      }
+    }
+  }
+
+  std::vector<char> knotted_vertices(const BoundarySurface& skin) const {
+    std::vector<std::vector<Edge>> fan(skin.volume_vertex.size());  // per vertex: the far sides of its triangles
+    for (const Triangle& t : skin.surface.triangles) {
+      for (std::size_t k = 0; k < 3; ++k)
+        fan[static_cast<std::size_t>(t[k])].push_back({t[(k + 1) % 3], t[(k + 2) % 3]});
+    }
+    std::vector<char> knotted(mesh_.vertices.size(), 0);
+    for (std::size_t v = 0; v < fan.size(); ++v) {
+      // Walk around: each side begins where one before it ends. A single fan comes home after all of them.
+      std::size_t steps = 0;
+      Index at = fan[v][0][0];
+      bool fork = false;
+      do {
+        Index next = -1;
+        for (const auto& [from, to] : fan[v]) {
+          if (from != at) continue;
+          fork = fork || next >= 0;
+          next = to;
+        }
+        at = next;
+      } while (!fork && at >= 0 && at != fan[v][0][0] && ++steps < fan[v].size());
+      if (fork || steps + 1 != fan[v].size()) knotted[static_cast<std::size_t>(skin.volume_vertex[v])] = 1;
+    }
+    return knotted;
+  }
+
+  const Tet& tet(Index e) const { return mesh_.elements[static_cast<std::size_t>(e)]; }
+
+  /// Groups of tetrahedra that hang together through faces; largest first, then in order of their first.
+  std::vector<std::vector<Index>> face_groups(const std::vector<Index>& tets) const {
+    DisjointSets sets(tets.size());
+    for (std::size_t i = 0; i < tets.size(); ++i) {
+      for (std::size_t j = i + 1; j < tets.size(); ++j) {
+        if (share_face(tet(tets[i]), tet(tets[j]))) sets.unite(static_cast<Index>(i), static_cast<Index>(j));
+      }
+    }
+    std::map<Index, std::vector<Index>> groups;
+    for (std::size_t i = 0; i < tets.size(); ++i) groups[sets.find(static_cast<Index>(i))].push_back(tets[i]);
+    std::vector<std::vector<Index>> sorted;
+    for (auto& [root, group] : groups) sorted.push_back(std::move(group));
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    return sorted;
+  }
+
+  Index copy_vertex(Index v) {
+    const auto k = static_cast<std::size_t>(v);
+    mesh_.vertices.push_back(Vec3(mesh_.vertices[k]));
+    stuffed_.wish.push_back(Vec3(stuffed_.wish[k]));
+    stuffed_.normal.push_back(Vec3(stuffed_.normal[k]));
+    stuffed_.kind.push_back(VertexKind(stuffed_.kind[k]));
+    return static_cast<Index>(mesh_.vertices.size()) - 1;
+  }
+
+  void replace(Index e, Index from, Index to) {
+    for (Index& v : mesh_.elements[static_cast<std::size_t>(e)]) {
+      if (v == from) v = to;
+    }
+  }
+
+  void split_vertices() {
+    gather(boundary_surface(mesh_));
+    const auto count = static_cast<Index>(mesh_.vertices.size());
+    for (Index v = 0; v < count; ++v) {
+      if (around_[static_cast<std::size_t>(v)].size() < 2) continue;
+      const auto groups = face_groups(around_[static_cast<std::size_t>(v)]);
+      for (std::size_t g = 1; g < groups.size(); ++g) {
+        const Index copy = copy_vertex(v);
+        for (const Index e : groups[g]) replace(e, v, copy);
+        ++repairs_.split_vertices;
+      }
+    }
+  }
+
+  /// Edges of the skin with more than two of its triangles, ascending.
+  std::vector<Edge> crowded_edges(const BoundarySurface& skin) const {
+    std::vector<Edge> sides;
+    for (const Triangle& t : skin.surface.triangles) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Index a = skin.volume_vertex[static_cast<std::size_t>(t[k])];
+        const Index b = skin.volume_vertex[static_cast<std::size_t>(t[(k + 1) % 3])];
+        sides.push_back({std::min(a, b), std::max(a, b)});
+      }
+    }
+    std::sort(sides.begin(), sides.end());
+    std::vector<Edge> crowded;
+    for (std::size_t i = 0, j = 0; i < sides.size(); i = j) {
+      for (j = i; j < sides.size() && sides[j] == sides[i];) ++j;
+      if (j - i > 2) crowded.push_back(sides[i]);
+    }
+    return crowded;
+  }
+
+  /// One round; true if there was anything to do.
+  bool mend_edges() {
+    const BoundarySurface skin = boundary_surface(mesh_);
+    const std::vector<Edge> crowded = crowded_edges(skin);
+    if (crowded.empty()) return false;
+    gather(skin);
+    touched_.assign(mesh_.elements.size(), 0);
+    dropped_.assign(mesh_.elements.size(), 0);
+    for (const Edge& edge : crowded) mend(edge);
+    std::vector<Tet> kept;
+    for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
+      if (e >= dropped_.size() || !dropped_[e]) kept.push_back(mesh_.elements[e]);
+    }
+    mesh_.elements = std::move(kept);
+    return true;
+  }
+
+  void mend(const Edge& edge) {
+    std::vector<Index> ring;
+    for (const Index e : around_[static_cast<std::size_t>(edge[0])]) {
+      if (!holds(tet(e), edge[1]) || !holds(tet(e), edge[0])) continue;
+      if (touched_[static_cast<std::size_t>(e)]) return;  // next round
+      ring.push_back(e);
+    }
+    const auto fans = face_groups(ring);
+    for (const Index e : ring) touched_[static_cast<std::size_t>(e)] = 1;
+    for (std::size_t f = 1; f < fans.size(); ++f) {
+      if (can_halve(fans[f], edge)) {
+        halve(fans[f], edge);
+      } else {
+        for (const Index e : fans[f]) dropped_[static_cast<std::size_t>(e)] = 1;
+        repairs_.dropped_tets += static_cast<Index>(fans[f].size());
+      }
+    }
+  }
+
+  bool can_halve(const std::vector<Index>& fan, const Edge& edge) const {
+    const double limit = std::cos(10.6 * std::numbers::pi / 180);
+    const Vec3 middle =
+        0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] + mesh_.vertices[static_cast<std::size_t>(edge[1])]);
+    return std::all_of(fan.begin(), fan.end(), [&](Index e) {
+      return std::all_of(edge.begin(), edge.end(), [&](Index moved) {
+        std::array<Vec3, 4> x;
+        for (std::size_t c = 0; c < 4; ++c)
+          x[c] = tet(e)[c] == moved ? middle : mesh_.vertices[static_cast<std::size_t>(tet(e)[c])];
+        return largest_dihedral_cosine(x) <= limit;
+      });
+    });
+  }
+
+  void halve(const std::vector<Index>& fan, const Edge& edge) {
+    const Vec3 middle =
+        0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] + mesh_.vertices[static_cast<std::size_t>(edge[1])]);
+    const Index v = copy_vertex(edge[0]);
+    mesh_.vertices.back() = stuffed_.wish.back() = middle;
+    stuffed_.normal.back().setZero();
+    stuffed_.kind.back() = VertexKind::cut;
+    for (const Index e : fan) {
+      mesh_.elements.push_back(Tet(tet(e)));
+      replace(e, edge[0], v);
+      replace(static_cast<Index>(mesh_.elements.size()) - 1, edge[1], v);
+    }
+    repairs_.halved_tets += static_cast<Index>(fan.size());
+  }
+
+  /// Bits that hung on by a vertex alone. A piece of flesh of its own has 24 tetrahedra at least, around one node.
+  void drop_crumbs() {
+    const Components pieces = connected_components(mesh_);
+    std::vector<Index> size(static_cast<std::size_t>(pieces.count), 0);
+    for (const Index label : pieces.label) ++size[static_cast<std::size_t>(label)];
+    std::vector<Tet> kept;
+    for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
+      if (size[static_cast<std::size_t>(pieces.label[e])] >= 24) kept.push_back(mesh_.elements[e]);
+    }
+    repairs_.dropped_tets += static_cast<Index>(mesh_.elements.size() - kept.size());
+    mesh_.elements = std::move(kept);
+  }
+
+  void drop_unused_vertices() {
+    std::vector<Index> number(mesh_.vertices.size(), -1);
+    for (const Tet& t : mesh_.elements) {
+      for (const Index v : t) number[static_cast<std::size_t>(v)] = 0;
+    }
+    Index next = 0;
+    for (std::size_t v = 0; v < number.size(); ++v) {
+      if (number[v] < 0) continue;
+      const auto to = static_cast<std::size_t>(next);
+      mesh_.vertices[to] = mesh_.vertices[v];
+      stuffed_.wish[to] = stuffed_.wish[v];
+      stuffed_.normal[to] = stuffed_.normal[v];
+      stuffed_.kind[to] = stuffed_.kind[v];
+      number[v] = next++;
+    }
+    const auto count = static_cast<std::size_t>(next);
+    mesh_.vertices.resize(count);
+    stuffed_.wish.resize(count);
+    stuffed_.normal.resize(count);
+    stuffed_.kind.resize(count);
+    for (Tet& t : mesh_.elements) {
+      for (Index& v : t) v = number[static_cast<std::size_t>(v)];
+    }
+  }
+
+  StuffedMesh& stuffed_;
+  TetMesh& mesh_;
+  std::vector<std::vector<Index>> around_;
+  std::vector<char> touched_, dropped_;
+  ManifoldRepairs repairs_;
+};
+
+}  // namespace
+
+ManifoldRepairs make_skin_manifold(StuffedMesh& stuffed) { return Mender(stuffed).run(); }
+
+}  // namespace supple

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/meshing/tetrahedralize.h"
+
+#include "supple/mesh/quality.h"
+#include "supple/mesh/topology.h"
+#include "supple/offline/meshing/manifold_skin.h"
+#include "supple/offline/meshing/soup.h"
+#include "supple/offline/meshing/surface_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace supple {
+namespace {
+
+constexpr double max_sites = 3e8;
+
+/// One spacing, counted.
+struct Trial {
+  BccLattice lattice;
+  FleshNodes nodes;
+  std::vector<Stencil> stencils;
+  double tets = 0;
+};
+
+/// Looks for the spacing that gives the number of tetrahedra asked for. Their number falls with the spacing like a
+/// power between two (sheets) and three (bodies), so a secant through logarithms is soon there; a bracket keeps it
+/// honest.
+class SpacingSearch {
+ public:
+  SpacingSearch(const Flesh& flesh, const Surface& soup, const TetMeshingOptions& options, Progress& progress)
+      : flesh_(flesh), soup_(soup), options_(options), progress_(progress), bounds_(bounds_of(soup.vertices)) {}
+
+  Result<std::unique_ptr<Trial>> run() {
+    constexpr int most_tries = 14;
+    double cube = bounds_.size().maxCoeff() / 10;
+    double power = 2.6, last_cube = 0, last_tets = 0;
+    for (tries_ = 1; tries_ <= most_tries; ++tries_) {
+      progress_.update(static_cast<double>(tries_ - 1) / 8);
+      if (progress_.cancelled()) return failure("Meshing was stopped.");
+      if (sites(cube) > max_sites)
+        return input_error(fmt::format(
+            "{} tetrahedra in so thin a shape need a lattice of {:.0f} million sites; ask for fewer tetrahedra.",
+            options_.tets, sites(cube) / 1e6));
+      auto trial = count(cube);
+      const double tets = std::max(1.0, trial->tets);
+      (tets > options_.tets ? lower_ : upper_) = cube;
+      if (!best_ || error(tets) < error(best_->tets)) best_ = std::move(trial);
+      if (error(tets) < (tries_ < 6 ? 0.04 : 0.1)) break;
+      if (last_tets > 0 && std::abs(std::log(cube / last_cube)) > 0.01)
+        power = std::clamp(std::log(tets / last_tets) / std::log(last_cube / cube), 1.2, 4.0);
+      last_cube = cube;
+      last_tets = tets;
+      // Not more than a factor of eight at once: the power is better known from nearby, and coarse counts are cheap.
+      cube *= std::pow(std::clamp(tets / options_.tets, 0.12, 8.0), 1 / power);
+      if (lower_ > 0 && cube <= lower_) cube = upper_ > 0 ? std::sqrt(lower_ * upper_) : 1.1 * lower_;
+      if (upper_ > 0 && cube >= upper_) cube = lower_ > 0 ? std::sqrt(lower_ * upper_) : 0.9 * upper_;
+    }
+    return std::move(best_);
+  }
+
+  int tries() const { return tries_; }
+
+ private:
+  double error(double tets) const { return std::abs(tets / options_.tets - 1); }
+
+  double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
+
+  std::unique_ptr<Trial> count(double cube) const {
+    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, 0});
+    trial->nodes = find_flesh_nodes(flesh_, soup_, trial->lattice, options_.keep_separate);
+    trial->stencils = find_stencils(trial->nodes, trial->lattice);
+    trial->tets = static_cast<double>(count_tets(trial->stencils));
+    return trial;
+  }
+
+  const Flesh& flesh_;
+  const Surface& soup_;
+  const TetMeshingOptions& options_;
+  Progress& progress_;
+  Bounds bounds_;
+  std::unique_ptr<Trial> best_;
+  double lower_ = 0, upper_ = 0;  // spacings with too many and with too few tetrahedra; 0: none known
+  int tries_ = 0;
+};
+
+/// Pieces of the soup whose box is smaller than a cube.
+Index count_specks(const Surface& soup, double cube) {
+  const Components pieces = connected_components(soup);
+  std::vector<Bounds> bounds(static_cast<std::size_t>(pieces.count));
+  for (std::size_t t = 0; t < soup.triangles.size(); ++t) {
+    for (const Index v : soup.triangles[t])
+      bounds[static_cast<std::size_t>(pieces.label[t])].add(soup.vertices[static_cast<std::size_t>(v)]);
+  }
+  return static_cast<Index>(
+      std::count_if(bounds.begin(), bounds.end(), [&](const Bounds& box) { return box.diagonal() < cube; }));
+}
+
+void measure(const CleanSoup& soup, const Flesh& flesh, const TetMeshingOptions& options, TetMeshingResult& result) {
+  TetMeshingReport& report = result.report;
+  const QualityReport shape = quality(result.mesh);
+  report.min_dihedral = shape.dihedral.min;
+  report.max_dihedral = shape.dihedral.max;
+  report.volume = shape.volume;
+  report.pieces = connected_components(result.mesh).count;
+  report.diagonal = bounds_of(soup.surface.vertices).diagonal();
+  report.input_pieces = soup.pieces;
+  report.dropped_triangles = soup.dropped_triangles;
+  report.turned_triangles = soup.turned_triangles;
+  report.specks = count_specks(soup.surface, report.cube);
+  const Surface skin = boundary_surface(result.mesh).surface;
+  report.skin_to_input = sampled_distance(skin, flesh.tree(), options.distance_samples);
+  report.input_to_skin = sampled_distance(soup.surface, TriangleTree(skin), options.distance_samples);
+}
+
+}  // namespace
+
+Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshingOptions& options, Progress& progress) {
+  if (options.tets < TetMeshingOptions::min_tets || options.tets > TetMeshingOptions::max_tets)
+    return usage_error(fmt::format("A body of {} tetrahedra can't be made; ask for {} to {}.", options.tets,
+                                   TetMeshingOptions::min_tets, TetMeshingOptions::max_tets));
+  progress.stage("sorting triangles");
+  const Result<CleanSoup> soup = clean_soup(surface);
+  if (!soup) return soup.error();
+  const Flesh flesh(soup->surface);
+  progress.stage("searching the spacing");
+  SpacingSearch search(flesh, soup->surface, options, progress);
+  Result<std::unique_ptr<Trial>> trial = search.run();
+  if (!trial) return trial.error();
+  progress.stage("stuffing");
+  StuffedMesh stuffed = stuff(flesh, (*trial)->nodes, (*trial)->lattice, (*trial)->stencils);
+  make_skin_manifold(stuffed);
+  progress.stage("fitting the skin");
+  fit_to_surface(stuffed, flesh.tree(), {});
+  TetMeshingResult result;
+  result.report.cube = (*trial)->lattice.cube();
+  result.report.tries = search.tries();
+  result.report.thin_nodes = static_cast<Index>((*trial)->nodes.samples.size());
+  result.mesh = std::move(stuffed.mesh);
+  progress.stage("measuring");
+  measure(*soup, flesh, options, result);
+  return result;
+}
+
+}  // namespace supple

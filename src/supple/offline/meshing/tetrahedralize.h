@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tetrahedra from anything: any triangle soup becomes a body of about as many tetrahedra as asked.
+//
+//   soup.h            weld, drop, turn                       flesh.h        inside? by winding number
+//   flesh_nodes.h     pieces of flesh around lattice sites   stuffing.h     tetrahedra of them, cut off at the surface
+//   manifold_skin.h   no torn or crowded edges               surface_fit.h  vertices to the surface, angles kept
+//
+// What comes out is watertight, positively oriented, has dihedral angles of at least ten degrees, keeps what is thinner
+// than a cell (fattened to what the angles allow) and doesn't fuse what only comes near. Holes are closed by a dome,
+// open sheets become thin shells. The spacing of the lattice is searched for by counting.
+#pragma once
+
+#include "supple/base/progress.h"
+#include "supple/base/result.h"
+#include "supple/mesh/surface.h"
+#include "supple/mesh/volume_mesh.h"
+#include "supple/offline/meshing/surface_distance.h"
+
+namespace supple {
+
+struct TetMeshingOptions {
+  int tets = 16000;           ///< about as many
+  bool keep_separate = true;  ///< false: parts that share a cell may fuse, which is a little faster
+  int distance_samples = 20000;
+  static constexpr int min_tets = 50, max_tets = 20'000'000;
+};
+
+/// Lengths in the surface's unit.
+struct TetMeshingReport {
+  double cube = 0;                ///< edge of the lattice's cubes
+  int tries = 0;                  ///< spacings counted
+  double diagonal = 0;            ///< of the input's bounding box
+  double min_dihedral = 0;        ///< degrees
+  double max_dihedral = 0;        ///<
+  double volume = 0;              ///<
+  SampledDistance skin_to_input;  ///<
+  SampledDistance input_to_skin;  ///<
+  Index input_pieces = 0;         ///< joined through vertices
+  Index specks = 0;               ///< input pieces smaller than a cube, which come out fattened
+  Index pieces = 0;               ///< of the result
+  Index dropped_triangles = 0;    ///< flat or repeated ones of the input
+  Index turned_triangles = 0;     ///< of the input
+  Index thin_nodes = 0;           ///< vertices that stand for flesh thinner than a cell
+
+  /// The largest distance between input and skin, either way, as a share of the diagonal.
+  double relative_distance() const { return std::max(skin_to_input.max, input_to_skin.max) / diagonal; }
+};
+
+struct TetMeshingResult {
+  TetMesh mesh;
+  TetMeshingReport report;
+};
+
+Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshingOptions& options,
+                                        Progress& progress = Progress::silent());
+
+}  // namespace supple
