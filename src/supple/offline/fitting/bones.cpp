@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/fitting/bones.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/nearest_name.h"
+#include "supple/fem/element.h"
+#include "supple/mesh/disjoint_sets.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace supple {
+namespace {
+
+/// A piece of surface is small when it has less than this share of the skin's area.
+constexpr double small_piece = 0.15;
+
+constexpr std::string_view hard_words[] = {"eye",    "teeth", "tooth", "horn",   "antler", "hoof",  "hooves",
+                                           "claw",   "tusk",  "beak",  "helmet", "weapon", "sword", "axe",
+                                           "shield", "knife", "gun",   "staff",  "glasses"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+bool named_hard(std::string_view name) {
+  const std::string text = lower(name);
+  // Lids and brows are skin around something hard.
+  for (const std::string_view soft : {"eyelid", "eyebrow", "eye_lid", "eye_brow"})
+    if (text.find(soft) != text.npos) return false;
+  return std::any_of(std::begin(hard_words), std::end(hard_words),
+                     [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+Result<std::vector<char>> joints_named(const Skeleton& skeleton, std::span<const std::string> names) {
+  std::vector<char> chosen(skeleton.joints.size(), 0);
+  std::vector<std::string_view> all;
+  for (const Joint& joint : skeleton.joints) all.push_back(joint.name);
+  for (const std::string& name : names) {
+    const Index joint = find_joint(skeleton, name);
+    if (joint < 0) {
+      const std::string_view near = nearest_name(name, all);
+      return input_error(fmt::format("there is no joint \"{}\"{}", name,
+                                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+    }
+    chosen[static_cast<std::size_t>(joint)] = 1;
+  }
+  return chosen;
+}
+
+/// Σ w and Σ w x of the skin on every joint, in the rig's neutral pose.
+struct JointFlesh {
+  std::vector<double> weight;
+  std::vector<Vec3> center;
+};
+
+JointFlesh flesh_of(const RawCharacter& character, const CharacterRig& rig, std::span<const Vec3> skin) {
+  JointFlesh flesh{std::vector<double>(character.skeleton.joints.size(), 0.0),
+                   std::vector<Vec3>(character.skeleton.joints.size(), Vec3::Zero())};
+  for (std::size_t m = 0; m < character.meshes.size(); ++m) {
+    const CharacterMesh& mesh = character.meshes[m];
+    if (mesh.skin < 0) continue;
+    const Skin& bound = character.skins[static_cast<std::size_t>(mesh.skin)];
+    for (Index v = 0; v < mesh.weights.vertex_count(); ++v) {
+      const Vec3& x = skin[static_cast<std::size_t>(rig.first_vertex()[m] + v)];
+      for (Index k = mesh.weights.first[static_cast<std::size_t>(v)];
+           k < mesh.weights.first[static_cast<std::size_t>(v) + 1]; ++k) {
+        const Index joint = bound.joints[static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(k)])];
+        const double w = mesh.weights.weight[static_cast<std::size_t>(k)];
+        flesh.weight[static_cast<std::size_t>(joint)] += w;
+        flesh.center[static_cast<std::size_t>(joint)] += w * x;
+      }
+    }
+  }
+  for (std::size_t j = 0; j < flesh.weight.size(); ++j)
+    if (flesh.weight[j] > 0) flesh.center[j] /= flesh.weight[j];
+  return flesh;
+}
+
+/// The joint that holds almost all of a vertex, or -1.
+Index only_joint(const CharacterMesh& mesh, const Skin& skin, Index v) {
+  for (Index k = mesh.weights.first[static_cast<std::size_t>(v)];
+       k < mesh.weights.first[static_cast<std::size_t>(v) + 1]; ++k) {
+    if (mesh.weights.weight[static_cast<std::size_t>(k)] > 0.99)
+      return skin.joints[static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(k)])];
+  }
+  return -1;
+}
+
+double triangle_area(const Surface& surface, const Triangle& t) {
+  const Vec3& a = surface.vertices[static_cast<std::size_t>(t[0])];
+  return 0.5 * (surface.vertices[static_cast<std::size_t>(t[1])] - a)
+                   .cross(surface.vertices[static_cast<std::size_t>(t[2])] - a)
+                   .norm();
+}
+
+/// Small separate pieces that hang on one joint.
+void mark_small_pieces(const CharacterMesh& mesh, const Skin& skin, double total_area, std::span<char> hard) {
+  const std::size_t count = mesh.surface.vertices.size();
+  DisjointSets pieces(count);
+  for (const Triangle& t : mesh.surface.triangles) {
+    pieces.unite(t[0], t[1]);
+    pieces.unite(t[0], t[2]);
+  }
+  std::vector<double> area(count, 0.0);
+  std::vector<Index> joint(count, -2);  // of the piece's vertices: -2 none seen yet, -1 several
+  for (const Triangle& t : mesh.surface.triangles)
+    area[static_cast<std::size_t>(pieces.find(t[0]))] += triangle_area(mesh.surface, t);
+  for (Index v = 0; v < static_cast<Index>(count); ++v) {
+    Index& seen = joint[static_cast<std::size_t>(pieces.find(v))];
+    const Index own = only_joint(mesh, skin, v);
+    seen = seen == -2 || seen == own ? own : -1;
+  }
+  for (Index v = 0; v < static_cast<Index>(count); ++v) {
+    const auto piece = static_cast<std::size_t>(pieces.find(v));
+    if (joint[piece] >= 0 && area[piece] < small_piece * total_area) hard[static_cast<std::size_t>(v)] = 1;
+  }
+}
+
+void mark_named_parts(const CharacterMesh& mesh, std::span<char> hard) {
+  if (named_hard(mesh.name)) std::fill(hard.begin(), hard.end(), char{1});
+  for (const SurfacePart& part : mesh.surface.parts) {
+    if (!named_hard(part.name)) continue;
+    for (Index t = part.first_triangle; t < part.first_triangle + part.triangle_count; ++t)
+      for (const Index v : mesh.surface.triangles[static_cast<std::size_t>(t)]) hard[static_cast<std::size_t>(v)] = 1;
+  }
+}
+
+double distance_to_segment(const Vec3& x, const Vec3& from, const Vec3& to) {
+  const Vec3 d = to - from;
+  const double length2 = d.squaredNorm();
+  const double t = length2 > 0 ? std::clamp((x - from).dot(d) / length2, 0.0, 1.0) : 0.0;
+  return (x - from - t * d).norm();
+}
+
+}  // namespace
+
+bool crosses(const std::array<Vec3, 4>& tet, const Vec3& from, const Vec3& to) {
+  // The part of the segment on the inner side of all four faces.
+  constexpr int faces[4][4] = {{1, 3, 2, 0}, {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 2, 3}};
+  double begin = 0, end = 1;
+  for (const auto& face : faces) {
+    const auto at = [&](int k) -> const Vec3& { return tet[static_cast<std::size_t>(face[k])]; };
+    Vec3 normal = (at(1) - at(0)).cross(at(2) - at(0));
+    if (normal.dot(at(3) - at(0)) < 0) normal = -normal;
+    const double a = normal.dot(from - at(0));
+    const double b = normal.dot(to - at(0));
+    if (a < 0 && b < 0) return false;
+    if (a < 0) begin = std::max(begin, a / (a - b));
+    if (b < 0) end = std::min(end, a / (a - b));
+  }
+  return begin <= end;
+}
+
+Result<std::vector<BoneSegment>> find_bones(const RawCharacter& character, const CharacterRig& rig,
+                                            const BoneSettings& settings) {
+  const Skeleton& skeleton = rig.skeleton();
+  const Result<std::vector<char>> soft = joints_named(skeleton, settings.soft_joints);
+  if (!soft.ok()) return soft.error();
+  const std::vector<Affine> world = world_matrices(skeleton, rig.neutral().locals);
+  const std::vector<Vec3> skin = evaluate_all(*rig.rig(), rig.rig()->layout().neutral);
+  const JointFlesh flesh = flesh_of(character, rig, skin);
+  const auto place = [&](Index joint) -> Vec3 { return world[static_cast<std::size_t>(joint)].translation(); };
+  const auto carries = [&](Index joint) { return flesh.weight[static_cast<std::size_t>(joint)] > 0; };
+  std::vector<char> has_child(skeleton.joints.size(), 0);
+  std::vector<BoneSegment> bones;
+  const auto add = [&](Index joint, const Vec3& to) {
+    if (!(*soft)[static_cast<std::size_t>(joint)]) bones.push_back({joint, place(joint), to});
+  };
+  for (Index j = 0; j < skeleton.size(); ++j) {
+    if (!carries(j)) continue;
+    Index above = skeleton.joints[static_cast<std::size_t>(j)].parent;
+    while (above >= 0 && !carries(above)) above = skeleton.joints[static_cast<std::size_t>(above)].parent;
+    if (above < 0) continue;
+    has_child[static_cast<std::size_t>(above)] = 1;
+    add(above, place(j));
+  }
+  for (Index j = 0; j < skeleton.size(); ++j) {
+    if (carries(j) && !has_child[static_cast<std::size_t>(j)]) add(j, flesh.center[static_cast<std::size_t>(j)]);
+  }
+  return bones;
+}
+
+Result<std::vector<char>> hard_vertices(const RawCharacter& character, const CharacterRig& rig,
+                                        const BoneSettings& settings) {
+  const Result<std::vector<char>> rigid = joints_named(rig.skeleton(), settings.rigid_joints);
+  if (!rigid.ok()) return rigid.error();
+  std::vector<char> hard(static_cast<std::size_t>(rig.first_vertex().back()), 0);
+  double total_area = 0;
+  for (const CharacterMesh& mesh : character.meshes)
+    for (const Triangle& t : mesh.surface.triangles) total_area += triangle_area(mesh.surface, t);
+  for (std::size_t m = 0; m < character.meshes.size(); ++m) {
+    const CharacterMesh& mesh = character.meshes[m];
+    const std::span<char> own(hard.data() + rig.first_vertex()[m], mesh.surface.vertices.size());
+    if (mesh.skin < 0) {
+      // Without a skin anywhere, being without one says nothing.
+      if (settings.find_hard_parts && !character.skins.empty()) std::fill(own.begin(), own.end(), char{1});
+      continue;
+    }
+    const Skin& skin = character.skins[static_cast<std::size_t>(mesh.skin)];
+    if (settings.find_hard_parts) {
+      mark_named_parts(mesh, own);
+      mark_small_pieces(mesh, skin, total_area, own);
+    }
+    for (Index v = 0; v < mesh.weights.vertex_count(); ++v) {
+      double held = 0;
+      for (Index k = mesh.weights.first[static_cast<std::size_t>(v)];
+           k < mesh.weights.first[static_cast<std::size_t>(v) + 1]; ++k) {
+        const Index joint = skin.joints[static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(k)])];
+        const bool named =
+            settings.find_hard_parts && named_hard(character.skeleton.joints[static_cast<std::size_t>(joint)].name);
+        if ((*rigid)[static_cast<std::size_t>(joint)] || named)
+          held += mesh.weights.weight[static_cast<std::size_t>(k)];
+      }
+      if (held > 0.5) own[static_cast<std::size_t>(v)] = 1;
+    }
+  }
+  return hard;
+}
+
+std::vector<Index> fixed_by_bones(const TetMesh& mesh, std::span<const BoneSegment> bones, double radius,
+                                  const SurfaceCarry& carry, std::span<const char> hard) {
+  std::vector<char> fixed(mesh.vertices.size(), 0);
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const std::array<Vec3, 4> corners = element_nodes(mesh, e);
+    const bool crossed = std::any_of(bones.begin(), bones.end(), [&](const BoneSegment& bone) {
+      return crosses(corners, bone.from, bone.to) ||
+             (radius > 0 && distance_to_segment((corners[0] + corners[1] + corners[2] + corners[3]) / 4, bone.from,
+                                                bone.to) < radius);
+    });
+    if (!crossed) continue;
+    for (const Index v : mesh.elements[e]) fixed[static_cast<std::size_t>(v)] = 1;
+  }
+  std::vector<Index> result;
+  for (std::size_t v = 0; v < fixed.size(); ++v) {
+    bool all_hard = true;
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
+      all_hard = all_hard && (carry.weight[v][k] == 0 || hard[static_cast<std::size_t>(carry.vertex[v][k])]);
+    if (fixed[v] || all_hard) result.push_back(static_cast<Index>(v));
+  }
+  return result;
+}
+
+}  // namespace supple

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// EmbeddedBody: a body of tetrahedra around a character's rig, whose rest shape follows any pose (2016 paper, 4.1).
+// Second of the product's road: RawCharacter → EmbeddedBody → ReducedBody → CharacterAsset → CharacterState.
+#pragma once
+
+#include "supple/base/progress.h"
+#include "supple/offline/fitting/bones.h"
+#include "supple/offline/fitting/fit_rest_shape.h"
+#include "supple/offline/meshing/tetrahedralize.h"
+#include "supple/rig/pose_space.h"
+
+namespace supple {
+
+struct EmbedSettings {
+  TetMeshingOptions meshing;
+  BoneSettings bones;
+  FitSettings fit;
+};
+
+struct EmbeddedBody {
+  TetMesh mesh;         ///< neutral pose, the rig's space [m]
+  Surface skin;         ///< all vertices of the rig, neutral pose
+  Embedding embedding;  ///< of the skin in the mesh
+  SurfaceCarry carry;   ///< of the mesh by the skin
+  std::vector<BoneSegment> bones;
+  std::vector<char> hard;             ///< for each vertex of the skin
+  std::vector<Index> fixed_vertices;  ///< of the mesh: they follow the rig exactly
+  TetMeshingReport meshing;
+  std::vector<std::string> warnings;
+};
+
+/// Fails when nothing can be meshed, or a joint of the settings doesn't exist.
+Result<EmbeddedBody> embed_character(const RawCharacter& character, const CharacterRig& rig,
+                                     const EmbedSettings& settings = {}, Progress& progress = Progress::silent());
+
+/// The rest shapes of some poses, and the rig of the mesh that reproduces them.
+struct FittedPoses {
+  std::shared_ptr<const Rig> rig;  ///< Φ: positions of the mesh's vertices, exact in the fitted poses
+  std::vector<FitReport> reports;  ///< one per pose
+};
+
+/// Fits each pose p (Eq. 3) and stores its difference to the carried rig as that pose's correction.
+Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Rig> surface_rig,
+                              const std::vector<std::vector<double>>& poses, const FitSettings& settings = {},
+                              Progress& progress = Progress::silent());
+
+}  // namespace supple

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/fitting/fit_rest_shape.h"
+
+#include <fmt/format.h>
+
+#include "supple/fem/linear_solver.h"
+#include "supple/mesh/bounds.h"
+
+#include <numeric>
+
+namespace supple {
+namespace {
+
+VecX stacked(std::span<const Vec3> points) {
+  VecX x(3 * static_cast<Eigen::Index>(points.size()));
+  for (std::size_t v = 0; v < points.size(); ++v) x.segment<3>(3 * static_cast<Eigen::Index>(v)) = points[v];
+  return x;
+}
+
+/// Share of the surface's area that belongs to each vertex. Vertices without area (loose ones) still count a little.
+VecX area_shares(const Surface& skin) {
+  VecX shares = VecX::Zero(static_cast<Eigen::Index>(skin.vertices.size()));
+  for (const Triangle& t : skin.triangles) {
+    const Vec3& a = skin.vertices[static_cast<std::size_t>(t[0])];
+    const double area = 0.5 * (skin.vertices[static_cast<std::size_t>(t[1])] - a)
+                                  .cross(skin.vertices[static_cast<std::size_t>(t[2])] - a)
+                                  .norm();
+    for (const Index v : t) shares[v] += area / 3;
+  }
+  const double total = shares.sum();
+  if (total > 0) shares /= total;
+  shares.array() += 1e-3 / static_cast<double>(shares.size());
+  return shares / shares.sum();
+}
+
+double volume_ratio(const TetMesh& mesh, std::size_t element, const VecX& u) {
+  Mat3 rest, now;
+  const auto& nodes = mesh.elements[element];
+  const auto corner = [&](int k) {
+    return mesh.vertices[static_cast<std::size_t>(nodes[static_cast<std::size_t>(k)])];
+  };
+  const auto moved = [&](int k) { return Vec3(corner(k) + u.segment<3>(3 * nodes[static_cast<std::size_t>(k)])); };
+  for (int k = 0; k < 3; ++k) {
+    rest.col(k) = corner(k + 1) - corner(0);
+    now.col(k) = moved(k + 1) - moved(0);
+  }
+  return now.determinant() / rest.determinant();
+}
+
+}  // namespace
+
+struct RestShapeFitter::Impl {
+  TetMesh mesh;
+  Embedding embedding;
+  FitSettings settings;
+  ElasticBody body;
+  LinearSolver solver;
+  VecX rest;    ///< X, stacked
+  VecX shares;  ///< a_v
+  double diagonal = 1;
+  BlockMatrix K;
+
+  /// Weights of the pose that is being fitted: shares, loosened where elements needed repair.
+  VecX hold;
+  VecX target;
+
+  VecX surface_error(const VecX& u) const { return embedding.interpolate(rest + u) - target; }
+
+  double objective(const VecX& u, double gamma) const {
+    const VecX e = surface_error(u);
+    double sum = 0;
+    for (Eigen::Index v = 0; v < hold.size(); ++v) sum += hold[v] * e.segment<3>(3 * v).squaredNorm();
+    return sum / (diagonal * diagonal) + gamma / body.volume() * body.energy(u);
+  }
+
+  /// Gradient of the objective; K becomes its Hessian.
+  VecX linearize(const VecX& u, double gamma) {
+    VecX gradient;
+    body.internal_force_and_stiffness(u, gradient, K, HessianProjection::positive_semidefinite);
+    const double elastic = gamma / body.volume();
+    gradient *= elastic;
+    for (double& value : K.values()) value *= elastic;
+    const VecX error = surface_error(u);
+    const double data = 2 / (diagonal * diagonal);
+    const auto nodes = static_cast<std::size_t>(embedding.nodes);
+    for (std::size_t v = 0; v < embedding.size(); ++v) {
+      const double factor = data * hold[static_cast<Eigen::Index>(v)];
+      for (std::size_t a = 0; a < nodes; ++a) {
+        const double wa = embedding.weights[v * nodes + a];
+        const Index row = embedding.vertices[v * nodes + a];
+        gradient.segment<3>(3 * row) += factor * wa * error.segment<3>(3 * static_cast<Eigen::Index>(v));
+        for (std::size_t b = 0; b < nodes; ++b) {
+          K.block_at(row, embedding.vertices[v * nodes + b]).diagonal().array() +=
+              factor * wa * embedding.weights[v * nodes + b];
+        }
+      }
+    }
+    return gradient;
+  }
+
+  /// Newton's method for one γ. True when the last step was small.
+  bool minimize(VecX& u, double gamma, FitReport& report) {
+    for (int k = 0; k < settings.max_iterations; ++k) {
+      const VecX gradient = linearize(u, gamma);
+      VecX step = VecX::Zero(u.size());
+      if (!solver.solve(K, -gradient, step).solved() || !step.allFinite()) return false;
+      ++report.iterations;
+      const double start = objective(u, gamma);
+      const double slope = gradient.dot(step);
+      double t = 1;
+      while (t > 1e-6 && !(objective(u + t * step, gamma) <= start + 1e-4 * t * slope)) t *= 0.5;
+      u += t * step;
+      if (t * step.cwiseAbs().maxCoeff() < settings.tolerance * diagonal) return true;
+    }
+    return false;
+  }
+
+  std::vector<Index> squeezed_elements(const VecX& u, double limit) const {
+    std::vector<Index> found;
+    for (std::size_t e = 0; e < mesh.elements.size(); ++e)
+      if (volume_ratio(mesh, e, u) <= limit) found.push_back(static_cast<Index>(e));
+    return found;
+  }
+
+  /// The skin lets go, tenfold, where it rides on elements that touch a squeezed one.
+  void loosen(const std::vector<Index>& squeezed) {
+    std::vector<char> touched(mesh.vertices.size(), 0);
+    for (const Index e : squeezed)
+      for (const Index v : mesh.elements[static_cast<std::size_t>(e)]) touched[static_cast<std::size_t>(v)] = 1;
+    const auto nodes = static_cast<std::size_t>(embedding.nodes);
+    for (std::size_t v = 0; v < embedding.size(); ++v) {
+      bool near = false;
+      for (std::size_t a = 0; a < nodes; ++a)
+        near = near || touched[static_cast<std::size_t>(embedding.vertices[v * nodes + a])];
+      if (near) hold[static_cast<Eigen::Index>(v)] *= 0.1;
+    }
+  }
+
+  void measure(const VecX& u, FitReport& report) const {
+    const VecX error = surface_error(u);
+    for (Eigen::Index v = 0; v < shares.size(); ++v) {
+      const double length = error.segment<3>(3 * v).norm() / diagonal;
+      report.mean_error += shares[v] * length;
+      report.largest_error = std::max(report.largest_error, length);
+    }
+    report.inverted = static_cast<int>(squeezed_elements(u, 0).size());
+    report.smallest_volume_ratio = body.smallest_volume_ratio(u);
+  }
+};
+
+RestShapeFitter::RestShapeFitter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RestShapeFitter::~RestShapeFitter() = default;
+RestShapeFitter::RestShapeFitter(RestShapeFitter&&) noexcept = default;
+RestShapeFitter& RestShapeFitter::operator=(RestShapeFitter&&) noexcept = default;
+
+Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surface& skin, const Embedding& embedding,
+                                                const FitSettings& settings) {
+  if (embedding.size() != skin.vertices.size() || embedding.mesh_vertices != static_cast<Index>(mesh.vertices.size()) ||
+      embedding.nodes != 4) {
+    return input_error("the skin's embedding belongs to another mesh; embed it again");
+  }
+  // Only the shape matters: every element resists alike.
+  TetMesh shape;
+  shape.vertices = mesh.vertices;
+  shape.elements = mesh.elements;
+  shape.materials = {{"shape", 1.0, 0.3, 1.0}};
+  Result<ElasticBody> body = ElasticBody::create(shape, MaterialModel::stable_neo_hookean);
+  if (!body.ok()) return body.error();
+  Result<FreeVertices> free = FreeVertices::create(*body, {});
+  if (!free.ok()) return free.error();
+  LinearSettings linear;
+  linear.direct_limit = 200'000;
+  auto impl = std::unique_ptr<Impl>(new Impl{std::move(shape),
+                                             embedding,
+                                             settings,
+                                             *body,
+                                             LinearSolver(std::move(*free), linear),
+                                             stacked(mesh.vertices),
+                                             area_shares(skin),
+                                             bounds_of(mesh.vertices).diagonal(),
+                                             body->make_matrix(),
+                                             {},
+                                             {}});
+  return RestShapeFitter(std::move(impl));
+}
+
+FittedShape RestShapeFitter::fit(std::span<const Vec3> posed, std::span<const Vec3> guess) {
+  Impl& f = *impl_;
+  f.target = stacked(posed);
+  f.hold = f.shares;
+  VecX u = stacked(guess) - f.rest;
+  FittedShape result;
+  FitReport& report = result.report;
+  report.inverted_before = static_cast<int>(f.squeezed_elements(u, 0).size());
+  for (double gamma = 100 * f.settings.stiffness; gamma > 0.99 * f.settings.stiffness; gamma /= 10)
+    report.converged = f.minimize(u, gamma, report);
+  for (int repair = 0; repair < f.settings.max_repairs; ++repair) {
+    const std::vector<Index> squeezed = f.squeezed_elements(u, f.settings.min_volume_ratio);
+    if (squeezed.empty()) break;
+    report.repaired = std::max(report.repaired, static_cast<int>(squeezed.size()));
+    f.loosen(squeezed);
+    report.converged = f.minimize(u, f.settings.stiffness, report);
+  }
+  f.measure(u, report);
+  result.positions.resize(guess.size());
+  for (std::size_t v = 0; v < guess.size(); ++v)
+    result.positions[v] = f.mesh.vertices[v] + u.segment<3>(3 * static_cast<Eigen::Index>(v));
+  return result;
+}
+
+}  // namespace supple

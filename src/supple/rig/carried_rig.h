@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rig moves a surface; this carries its motion to other points, the vertices of the mesh inside (2016 paper, 4.1):
+//
+//   x_i(p) = X_i + Σ_k w_ik (Φ̄_k(p) − X̄_k),   w_ik ∝ 1/d_ik   over the k nearest surface vertices (Shepard's weights)
+//
+// The result is a rig again, so that corrections in some poses (the fitted rest shapes of Eq. 3) go on top of it by
+// pose-space deformation like an artist's (pose_space.h).
+#pragma once
+
+#include "supple/rig/rig.h"
+
+#include <array>
+
+namespace supple {
+
+struct SurfaceCarry {
+  static constexpr int neighbours = 4;
+
+  std::vector<std::array<Index, neighbours>> vertex;   ///< of the surface, for each carried point
+  std::vector<std::array<double, neighbours>> weight;  ///< sum one, none negative
+
+  std::size_t size() const { return vertex.size(); }
+};
+
+class CarriedRig final : public Rig {
+ public:
+  /// `rest`: the carried points when the surface is in the rig's neutral pose.
+  CarriedRig(std::shared_ptr<const Rig> surface, SurfaceCarry carry, std::vector<Vec3> rest);
+
+  const PoseLayout& layout() const override { return surface_->layout(); }
+  Index vertex_count() const override { return static_cast<Index>(rest_.size()); }
+  std::unique_ptr<RigWorkspace> make_workspace(Index most_vertices) const override;
+  void evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                RigWorkspace& workspace) const override;
+
+ private:
+  std::shared_ptr<const Rig> surface_;
+  SurfaceCarry carry_;
+  std::vector<Vec3> offset_;  ///< X_i − Σ_k w_ik X̄_k
+  std::vector<Vec3> rest_;
+};
+
+}  // namespace supple

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a rigged skin to a body whose rest shape follows it: carrying, bones, fitted rest shapes.
+#include "supple/offline/fitting/embedded_body.h"
+
+#include "supple/mesh/bounds.h"
+#include "supple/offline/fitting/surface_carry.h"
+#include "support/rigs.h"
+
+#include <gtest/gtest.h>
+
+namespace supple {
+namespace {
+
+/// A closed tube of two joints; the lower end is the root.
+RawCharacter limb() {
+  RawCharacter character = make_tube(2, 25, 16, 1.0, 0.12);
+  CharacterMesh& mesh = character.meshes[0];
+  const auto cap = [&](Index first, bool up) {
+    for (Index s = 1; s + 1 < 16; ++s) {
+      if (up)
+        mesh.surface.triangles.push_back({first, first + s + 1, first + s});
+      else
+        mesh.surface.triangles.push_back({first, first + s, first + s + 1});
+    }
+  };
+  cap(0, false);
+  cap(24 * 16, true);
+  return character;
+}
+
+struct Embedded {
+  RawCharacter character;
+  CharacterRig rig;
+  EmbeddedBody body;
+};
+
+Embedded embedded_limb(const BoneSettings& bones = {}) {
+  RawCharacter character = limb();
+  CharacterRig rig = CharacterRig::create(character).value();
+  EmbedSettings settings;
+  settings.meshing.tets = 2500;
+  settings.bones = bones;
+  EmbeddedBody body = embed_character(character, rig, settings).value();
+  return {std::move(character), std::move(rig), std::move(body)};
+}
+
+std::vector<double> bent(const Embedded& e, double degrees) {
+  Pose pose = rest_pose(e.rig.skeleton());
+  pose[1].rotation = turn(degrees, Vec3::UnitZ());
+  CharacterPose out = e.rig.neutral();
+  e.rig.set_joints(pose, out);
+  return out.p;
+}
+
+TEST(SurfaceCarry, CarriesRigidMotionsOfTheSkin) {
+  const Embedded e = embedded_limb();
+  const CarriedRig carried(e.rig.rig(), e.body.carry, e.body.mesh.vertices);
+  const std::vector<Vec3> neutral = evaluate_all(carried, e.rig.rig()->layout().neutral);
+  for (std::size_t v = 0; v < neutral.size(); ++v) EXPECT_LT((neutral[v] - e.body.mesh.vertices[v]).norm(), 1e-14);
+  for (const auto& weights : e.body.carry.weight) {
+    double sum = 0;
+    for (const double w : weights) {
+      EXPECT_GE(w, 0);
+      sum += w;
+    }
+    EXPECT_NEAR(sum, 1, 1e-14);
+  }
+}
+
+TEST(SurfaceCarry, DoesNotLookThroughTheSkinOfAnotherPart) {
+  // Two slabs close together; a point in the lower one must not hang on the upper one, however near.
+  Surface slabs;
+  const auto sheet = [&](double y) {
+    const auto first = static_cast<Index>(slabs.vertices.size());
+    for (const auto& [x, z] : {std::pair{0., 0.}, {1., 0.}, {1., 1.}, {0., 1.}}) slabs.vertices.emplace_back(x, y, z);
+    slabs.triangles.push_back({first, first + 1, first + 2});
+    slabs.triangles.push_back({first, first + 2, first + 3});
+  };
+  for (const double y : {0.0, 0.5, 0.51, 1.0}) sheet(y);
+  const std::vector<Vec3> points{{0.5, 0.45, 0.5}};
+  const SurfaceCarry carry = make_surface_carry(points, slabs);
+  for (const Index v : carry.vertex[0]) EXPECT_LT(slabs.vertices[static_cast<std::size_t>(v)].y(), 0.505);
+}
+
+TEST(Bones, TetrahedraOnTheAxisAreFixed) {
+  const Embedded e = embedded_limb();
+  ASSERT_EQ(e.body.bones.size(), 2u);
+  EXPECT_LT((e.body.bones[0].from - Vec3::Zero()).norm(), 1e-12);
+  EXPECT_LT((e.body.bones[0].to - Vec3(0, 0.5, 0)).norm(), 1e-12);
+  EXPECT_GT(e.body.bones[1].to.y(), 0.6);
+  ASSERT_FALSE(e.body.fixed_vertices.empty());
+  std::vector<char> fixed(e.body.mesh.vertices.size(), 0);
+  for (const Index v : e.body.fixed_vertices) fixed[static_cast<std::size_t>(v)] = 1;
+  for (std::size_t t = 0; t < e.body.mesh.elements.size(); ++t) {
+    // Sampled, as an independent check of the clipping.
+    std::array<Vec3, 4> corners;
+    for (std::size_t k = 0; k < 4; ++k)
+      corners[k] = e.body.mesh.vertices[static_cast<std::size_t>(e.body.mesh.elements[t][k])];
+    for (int s = 0; s <= 400; ++s) {
+      const Vec3 x(0, 0.5 * s / 400.0, 0);
+      Mat3 D;
+      for (int k = 0; k < 3; ++k) D.col(k) = corners[static_cast<std::size_t>(k) + 1] - corners[0];
+      const Vec3 b = D.inverse() * (x - corners[0]);
+      if (b.minCoeff() < 1e-9 || b.sum() > 1 - 1e-9) continue;
+      for (const Index v : e.body.mesh.elements[t]) EXPECT_TRUE(fixed[static_cast<std::size_t>(v)]);
+    }
+  }
+  const Embedded soft = embedded_limb({.radius = 0, .soft_joints = {"joint1"}, .rigid_joints = {}});
+  EXPECT_EQ(soft.body.bones.size(), 1u);
+  EXPECT_LT(soft.body.fixed_vertices.size(), e.body.fixed_vertices.size());
+  const Embedded hard = embedded_limb({.radius = 0, .soft_joints = {}, .rigid_joints = {"joint1"}});
+  EXPECT_GT(hard.body.fixed_vertices.size(), e.body.fixed_vertices.size());
+}
+
+TEST(Bones, UnknownJointsAreNamed) {
+  const RawCharacter character = limb();
+  const CharacterRig rig = CharacterRig::create(character).value();
+  const auto bones = find_bones(character, rig, {.radius = 0, .soft_joints = {"joint7"}, .rigid_joints = {}});
+  ASSERT_FALSE(bones.ok());
+  EXPECT_NE(bones.error().message.find("joint7"), std::string::npos);
+}
+
+TEST(Bones, SmallPiecesOnOneJointAndNamedPartsAreHard) {
+  RawCharacter character = limb();
+  CharacterMesh& mesh = character.meshes[0];
+  const auto first = static_cast<Index>(mesh.surface.vertices.size());
+  for (const Vec3& corner : {Vec3(0.2, 0.9, 0), Vec3(0.22, 0.9, 0), Vec3(0.2, 0.92, 0), Vec3(0.2, 0.9, 0.02)}) {
+    mesh.surface.vertices.push_back(corner);
+    mesh.weights.joint.push_back(1);
+    mesh.weights.weight.push_back(1.0);
+    mesh.weights.first.push_back(static_cast<Index>(mesh.weights.joint.size()));
+  }
+  for (const Triangle& t : {Triangle{0, 2, 1}, Triangle{0, 1, 3}, Triangle{0, 3, 2}, Triangle{1, 2, 3}})
+    mesh.surface.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  const CharacterRig rig = CharacterRig::create(character).value();
+  const std::vector<char> hard = hard_vertices(character, rig, {}).value();
+  EXPECT_EQ(std::count(hard.begin(), hard.end(), 1), 4);
+  character.meshes[0].name = "Left_Horn";
+  const std::vector<char> named = hard_vertices(character, rig, {}).value();
+  EXPECT_EQ(std::count(named.begin(), named.end(), 1), static_cast<std::ptrdiff_t>(named.size()));
+  character.meshes[0].name = "eyelid";
+  const std::vector<char> lid = hard_vertices(character, rig, {}).value();
+  EXPECT_EQ(std::count(lid.begin(), lid.end(), 1), 4);
+}
+
+TEST(FitRestShape, RigidMotionsAreFittedExactly) {
+  const Embedded e = embedded_limb();
+  RestShapeFitter fitter = RestShapeFitter::create(e.body.mesh, e.body.skin, e.body.embedding).value();
+  const Quat R = turn(140, Vec3(1, 2, 3));
+  std::vector<Vec3> posed, expected;
+  for (const Vec3& x : e.body.skin.vertices) posed.push_back(R * x + Vec3(1, 0, -2));
+  for (const Vec3& x : e.body.mesh.vertices) expected.push_back(R * x + Vec3(1, 0, -2));
+  // From a guess that is plainly wrong: without any rotation.
+  const FittedShape fitted = fitter.fit(posed, e.body.mesh.vertices);
+  EXPECT_TRUE(fitted.report.converged);
+  EXPECT_EQ(fitted.report.inverted, 0);
+  for (std::size_t v = 0; v < expected.size(); ++v) EXPECT_LT((fitted.positions[v] - expected[v]).norm(), 1e-3);
+}
+
+TEST(FitRestShape, FollowsASharpBendWithoutInversion) {
+  const Embedded e = embedded_limb();
+  std::vector<std::vector<double>> poses{bent(e, 60), bent(e, 120)};
+  const FittedPoses fitted = fit_poses(e.body, e.rig.rig(), poses).value();
+  for (const FitReport& report : fitted.reports) {
+    EXPECT_TRUE(report.converged);
+    EXPECT_EQ(report.inverted, 0);
+    EXPECT_LT(report.mean_error, 0.005);
+  }
+  // The mesh's rig reproduces the fitted shapes, and the neutral one.
+  const std::vector<Vec3> neutral = evaluate_all(*fitted.rig, e.rig.rig()->layout().neutral);
+  for (std::size_t v = 0; v < neutral.size(); ++v) EXPECT_LT((neutral[v] - e.body.mesh.vertices[v]).norm(), 1e-9);
+  const std::vector<Vec3> posed = evaluate_all(*fitted.rig, poses[1]);
+  MatX stacked(3 * static_cast<Eigen::Index>(posed.size()), 1);
+  for (std::size_t v = 0; v < posed.size(); ++v) stacked.col(0).segment<3>(3 * static_cast<Eigen::Index>(v)) = posed[v];
+  const MatX skin = e.body.embedding.interpolate(stacked);
+  const std::vector<Vec3> wanted = evaluate_all(*e.rig.rig(), poses[1]);
+  double sum = 0;
+  for (std::size_t v = 0; v < wanted.size(); ++v)
+    sum += (skin.col(0).segment<3>(3 * static_cast<Eigen::Index>(v)) - wanted[v]).norm();
+  EXPECT_LT(sum / static_cast<double>(wanted.size()), 0.01);
+}
+
+TEST(FitRestShape, DoesNotDependOnTheUnitOfLength) {
+  const Embedded e = embedded_limb();
+  RestShapeFitter fitter = RestShapeFitter::create(e.body.mesh, e.body.skin, e.body.embedding).value();
+  const std::vector<Vec3> posed = evaluate_all(*e.rig.rig(), bent(e, 90));
+  const FittedShape fitted = fitter.fit(posed, e.body.mesh.vertices);
+  TetMesh mesh = e.body.mesh;
+  Surface skin = e.body.skin;
+  std::vector<Vec3> large = posed;
+  for (auto* points : {&mesh.vertices, &skin.vertices, &large})
+    for (Vec3& x : *points) x *= 100;
+  RestShapeFitter same = RestShapeFitter::create(mesh, skin, e.body.embedding).value();
+  const FittedShape scaled = same.fit(large, mesh.vertices);
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+    EXPECT_LT((scaled.positions[v] / 100 - fitted.positions[v]).norm(), 1e-6);
+}
+
+}  // namespace
+}  // namespace supple
