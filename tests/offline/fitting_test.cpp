@@ -6,6 +6,8 @@
 #include "supple/offline/fitting/surface_carry.h"
 #include "support/rigs.h"
 
+#include <Eigen/LU>
+
 #include <gtest/gtest.h>
 
 namespace supple {

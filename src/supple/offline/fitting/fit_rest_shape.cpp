@@ -6,6 +6,9 @@
 #include "supple/fem/linear_solver.h"
 #include "supple/mesh/bounds.h"
 
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+
 #include <numeric>
 
 namespace supple {
