@@ -164,7 +164,8 @@ TEST(FitRestShape, FollowsASharpBendWithoutInversion) {
   std::vector<std::vector<double>> poses{bent(e, 60), bent(e, 120)};
   const FittedPoses fitted = fit_poses(e.body, e.rig.rig(), poses).value();
   for (const FitReport& report : fitted.reports) {
-    EXPECT_TRUE(report.converged);
+    RecordProperty("iterations", report.iterations);
+    EXPECT_TRUE(report.converged) << report.iterations;
     EXPECT_EQ(report.inverted, 0);
     EXPECT_LT(report.mean_error, 0.005);
   }

@@ -57,37 +57,36 @@ struct RestShapeFitter::Impl {
   Embedding embedding;
   FitSettings settings;
   ElasticBody body;
+  ElasticBody guarded;  ///< its energy is infinite where an element has no volume
   LinearSolver solver;
   VecX rest;    ///< X, stacked
   VecX shares;  ///< a_v
   double diagonal = 1;
   BlockMatrix K;
 
-  /// Weights of the pose that is being fitted: shares, loosened where elements needed repair.
-  VecX hold;
-  VecX target;
+  VecX target;  ///< the pose that is being fitted
 
   VecX surface_error(const VecX& u) const { return embedding.interpolate(rest + u) - target; }
 
-  double objective(const VecX& u, double gamma) const {
+  double objective(const ElasticBody& elastic, const VecX& u, double gamma) const {
     const VecX e = surface_error(u);
     double sum = 0;
-    for (Eigen::Index v = 0; v < hold.size(); ++v) sum += hold[v] * e.segment<3>(3 * v).squaredNorm();
-    return sum / (diagonal * diagonal) + gamma / body.volume() * body.energy(u);
+    for (Eigen::Index v = 0; v < shares.size(); ++v) sum += shares[v] * e.segment<3>(3 * v).squaredNorm();
+    return sum / (diagonal * diagonal) + gamma / body.volume() * elastic.energy(u);
   }
 
   /// Gradient of the objective; K becomes its Hessian.
-  VecX linearize(const VecX& u, double gamma) {
+  VecX linearize(const ElasticBody& elastic, const VecX& u, double gamma) {
     VecX gradient;
-    body.internal_force_and_stiffness(u, gradient, K, HessianProjection::positive_semidefinite);
-    const double elastic = gamma / body.volume();
-    gradient *= elastic;
-    for (double& value : K.values()) value *= elastic;
+    elastic.internal_force_and_stiffness(u, gradient, K, HessianProjection::positive_semidefinite);
+    const double share = gamma / body.volume();
+    gradient *= share;
+    for (double& value : K.values()) value *= share;
     const VecX error = surface_error(u);
     const double data = 2 / (diagonal * diagonal);
     const auto nodes = static_cast<std::size_t>(embedding.nodes);
     for (std::size_t v = 0; v < embedding.size(); ++v) {
-      const double factor = data * hold[static_cast<Eigen::Index>(v)];
+      const double factor = data * shares[static_cast<Eigen::Index>(v)];
       for (std::size_t a = 0; a < nodes; ++a) {
         const double wa = embedding.weights[v * nodes + a];
         const Index row = embedding.vertices[v * nodes + a];
@@ -102,16 +101,16 @@ struct RestShapeFitter::Impl {
   }
 
   /// Newton's method for one γ. True when the last step was small.
-  bool minimize(VecX& u, double gamma, FitReport& report) {
+  bool minimize(const ElasticBody& elastic, VecX& u, double gamma, FitReport& report) {
     for (int k = 0; k < settings.max_iterations; ++k) {
-      const VecX gradient = linearize(u, gamma);
+      const VecX gradient = linearize(elastic, u, gamma);
       VecX step = VecX::Zero(u.size());
       if (!solver.solve(K, -gradient, step).solved() || !step.allFinite()) return false;
       ++report.iterations;
-      const double start = objective(u, gamma);
+      const double start = objective(elastic, u, gamma);
       const double slope = gradient.dot(step);
       double t = 1;
-      while (t > 1e-6 && !(objective(u + t * step, gamma) <= start + 1e-4 * t * slope)) t *= 0.5;
+      while (t > 1e-6 && !(objective(elastic, u + t * step, gamma) <= start + 1e-4 * t * slope)) t *= 0.5;
       u += t * step;
       if (t * step.cwiseAbs().maxCoeff() < settings.tolerance * diagonal) return true;
     }
@@ -123,20 +122,6 @@ struct RestShapeFitter::Impl {
     for (std::size_t e = 0; e < mesh.elements.size(); ++e)
       if (volume_ratio(mesh, e, u) <= limit) found.push_back(static_cast<Index>(e));
     return found;
-  }
-
-  /// The skin lets go, tenfold, where it rides on elements that touch a squeezed one.
-  void loosen(const std::vector<Index>& squeezed) {
-    std::vector<char> touched(mesh.vertices.size(), 0);
-    for (const Index e : squeezed)
-      for (const Index v : mesh.elements[static_cast<std::size_t>(e)]) touched[static_cast<std::size_t>(v)] = 1;
-    const auto nodes = static_cast<std::size_t>(embedding.nodes);
-    for (std::size_t v = 0; v < embedding.size(); ++v) {
-      bool near = false;
-      for (std::size_t a = 0; a < nodes; ++a)
-        near = near || touched[static_cast<std::size_t>(embedding.vertices[v * nodes + a])];
-      if (near) hold[static_cast<Eigen::Index>(v)] *= 0.1;
-    }
   }
 
   void measure(const VecX& u, FitReport& report) const {
@@ -169,6 +154,8 @@ Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surfa
   shape.materials = {{"shape", 1.0, 0.3, 1.0}};
   Result<ElasticBody> body = ElasticBody::create(shape, MaterialModel::stable_neo_hookean);
   if (!body.ok()) return body.error();
+  const Result<ElasticBody> guarded = ElasticBody::create(shape, MaterialModel::neo_hookean);
+  if (!guarded.ok()) return guarded.error();
   Result<FreeVertices> free = FreeVertices::create(*body, {});
   if (!free.ok()) return free.error();
   LinearSettings linear;
@@ -177,12 +164,12 @@ Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surfa
                                              embedding,
                                              settings,
                                              *body,
+                                             *guarded,
                                              LinearSolver(std::move(*free), linear),
                                              stacked(mesh.vertices),
                                              area_shares(skin),
                                              bounds_of(mesh.vertices).diagonal(),
                                              body->make_matrix(),
-                                             {},
                                              {}});
   return RestShapeFitter(std::move(impl));
 }
@@ -190,19 +177,18 @@ Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surfa
 FittedShape RestShapeFitter::fit(std::span<const Vec3> posed, std::span<const Vec3> guess) {
   Impl& f = *impl_;
   f.target = stacked(posed);
-  f.hold = f.shares;
   VecX u = stacked(guess) - f.rest;
   FittedShape result;
   FitReport& report = result.report;
   report.inverted_before = static_cast<int>(f.squeezed_elements(u, 0).size());
   for (double gamma = 100 * f.settings.stiffness; gamma > 0.99 * f.settings.stiffness; gamma /= 10)
-    report.converged = f.minimize(u, gamma, report);
-  for (int repair = 0; repair < f.settings.max_repairs; ++repair) {
-    const std::vector<Index> squeezed = f.squeezed_elements(u, f.settings.min_volume_ratio);
-    if (squeezed.empty()) break;
-    report.repaired = std::max(report.repaired, static_cast<int>(squeezed.size()));
-    f.loosen(squeezed);
-    report.converged = f.minimize(u, f.settings.stiffness, report);
+    report.converged = f.minimize(f.body, u, gamma, report);
+  report.repaired = static_cast<int>(f.squeezed_elements(u, f.settings.min_volume_ratio).size());
+  if (report.repaired > 0) {
+    // From the neutral shape, very stiff at first, no element can turn over on the way.
+    u.setZero();
+    for (double gamma = 1; gamma > 0.99 * f.settings.stiffness; gamma /= 4)
+      report.converged = f.minimize(f.guarded, u, std::max(gamma, f.settings.stiffness), report);
   }
   f.measure(u, report);
   result.positions.resize(guess.size());

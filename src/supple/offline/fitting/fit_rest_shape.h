@@ -23,7 +23,6 @@ struct FitSettings {
   int max_iterations = 30;         ///< per value of γ
   double tolerance = 1e-4;         ///< on the Newton step, as a share of the diagonal
   double min_volume_ratio = 0.02;  ///< elements below this share of their neutral volume are repaired
-  int max_repairs = 12;
 };
 
 struct FitReport {
@@ -32,7 +31,7 @@ struct FitReport {
   double mean_error = 0;  ///< |A x − Φ̄|, weighted by area, as a share of the diagonal
   double largest_error = 0;
   int inverted_before = 0;  ///< elements in the first guess
-  int repaired = 0;         ///< elements that needed loosening
+  int repaired = 0;         ///< elements that made a second fit necessary
   int inverted = 0;         ///< elements at the end
   double smallest_volume_ratio = 0;
 };
