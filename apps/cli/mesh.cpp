@@ -129,7 +129,9 @@ RunCommand add(CLI::App& app) {
            "  supple mesh hero.ply -o hero.msh --tets 100000\n"
            "  supple mesh hero.stl -o hero.vtu --tets 2000 --json report.json\n");
   const auto options = std::make_shared<Options>();
-  app.add_option("IN", options->from, "A surface: .obj, .off, .stl or .ply")->required()->type_name("");
+  app.add_option("IN", options->from, "A surface: .obj, .off, .stl, .ply, .glb or .gltf (at rest)")
+      ->required()
+      ->type_name("");
   app.add_option("-o,--output", options->to, "The solid mesh: .veg, .msh, .mesh, .node or .vtu")
       ->required()
       ->type_name("OUT");
