@@ -160,14 +160,18 @@ std::string encode_haptics_csv(const HapticsRun& run) {
 
 Plot plot_haptics(const HapticsRun& run, const std::string& title) {
   Plot plot{.title = title, .panels = {}};
-  plot.panels.push_back({.x_label = "time [s]",
-                         .y_label = "force on the hand [N]",
-                         .series = {extremes(run, "", [](const HapticsSample& s) { return s.contact.force.norm(); })}});
+  double largest = 0;
+  for (const HapticsSample& s : run.samples) largest = std::max(largest, s.contact.force.norm());
+  const double unit = largest >= 1e4 ? 1000 : 1;
+  plot.panels.push_back(
+      {.x_label = "time [s]",
+       .y_label = unit > 1 ? "force on the hand [kN]" : "force on the hand [N]",
+       .series = {extremes(run, "force", [&](const HapticsSample& s) { return s.contact.force.norm() / unit; })}});
   plot.panels.push_back(
       {.x_label = "time [s]",
        .y_label = "step [µs]",
-       .series = {extremes(run, "wall clock", [](const HapticsSample& s) { return s.latency_us; }),
-                  extremes(run, "processor", [](const HapticsSample& s) { return s.processor_us; })}});
+       .series = {extremes(run, "step, wall clock", [](const HapticsSample& s) { return s.latency_us; }),
+                  extremes(run, "step, processor", [](const HapticsSample& s) { return s.processor_us; })}});
   return plot;
 }
 
