@@ -154,6 +154,12 @@ verb_test() {
   ctest --test-dir "build/$name" --output-on-failure --parallel "$(job_count)" "$@"
 }
 
+# What other people's programs say: three.js and the Khronos validator, both from npm.
+verb_integration() {
+  need integration
+  verb_test -L integration "$@"
+}
+
 verb_asan() {
   need build test
   configure asan
@@ -255,6 +261,8 @@ verb_help() {
   demo             builds, then makes the example in out/demo
   test [ctest…]    builds and runs all tests; for instance ./go test -L unit
                    labels: unit, verification, integration, cli, slow
+  integration      installs node, then runs the tests against three.js and the Khronos
+                   validator; without node ./go test skips them
   bench [args]     builds, then runs ./supple bench
   install FOLDER   installs command, libraries and find_package files
 
@@ -273,7 +281,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | bench | install | asan | fuzz | tidy | format | fresh | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | bench | install | asan | fuzz | tidy | format | fresh | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac
