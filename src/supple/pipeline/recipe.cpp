@@ -299,14 +299,14 @@ TetMeshingOptions Recipe::meshing() const {
 
 BoneSettings Recipe::bones() const { return {bone_radius, soft, rigid, find_hard_parts}; }
 
-ElasticMaterial Recipe::base_material(double height) const {
+ElasticMaterial Recipe::base_material(double size) const {
   const double young =
-      material.young.value_or(young_for_frequency(material.frequency, height, material.poisson, material.density));
+      material.young.value_or(young_for_frequency(material.frequency, size, material.poisson, material.density));
   return {"flesh", young, material.poisson, material.density};
 }
 
-double young_for_frequency(double frequency, double height, double poisson, double density) {
-  const double wave_speed = 4 * (0.1 * height) * frequency;
+double young_for_frequency(double frequency, double size, double poisson, double density) {
+  const double wave_speed = 4 * (0.1 * size) * frequency;
   return 2 * (1 + poisson) * density * wave_speed * wave_speed;
 }
 

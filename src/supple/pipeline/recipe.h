@@ -88,14 +88,14 @@ struct Recipe {
 
   TetMeshingOptions meshing() const;
   BoneSettings bones() const;
-  /// What the unpainted body is made of, given its height [m].
-  ElasticMaterial base_material(double height) const;
+  /// What the unpainted body is made of, given its largest extent [m].
+  ElasticMaterial base_material(double size) const;
   bool operator==(const Recipe&) const = default;
 };
 
-/// Young's modulus [Pa] that lets flesh a tenth of the body's height thick sway f times a second on what it sits on:
+/// Young's modulus [Pa] that lets flesh a tenth of the body's size thick sway f times a second on what it sits on:
 /// the first shear mode of a layer held on one side, f = √(G/ρ) / 4t, and E = 2 (1 + ν) G.
-double young_for_frequency(double frequency, double height, double poisson, double density);
+double young_for_frequency(double frequency, double size, double poisson, double density);
 
 /// Files that the recipe names must exist in `folder`.
 Result<Recipe> parse_recipe(std::string_view text, const std::string& name, const std::filesystem::path& folder);

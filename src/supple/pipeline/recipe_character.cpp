@@ -48,13 +48,13 @@ Status leave_out(const Recipe& recipe, RawCharacter& character) {
   if (character.meshes.empty())
     return input_error(fmt::format("{}: all meshes are excluded; nothing is left to simulate", recipe.input));
   if (!recipe.clips) return {};
-  std::vector<Clip> chosen;
   for (const std::string& name : *recipe.clips) {
-    const auto clip = find_named(character.clips, name);
-    if (clip == character.clips.end()) return no_such("clip", name, recipe.input, character.clips);
-    chosen.push_back(*clip);
+    if (find_named(character.clips, name) == character.clips.end())
+      return no_such("clip", name, recipe.input, character.clips);
   }
-  character.clips = std::move(chosen);
+  std::erase_if(character.clips, [&](const Clip& clip) {
+    return std::find(recipe.clips->begin(), recipe.clips->end(), clip.name) == recipe.clips->end();
+  });
   return {};
 }
 
@@ -157,10 +157,11 @@ Status add_clips(const Recipe& recipe, const std::filesystem::path& folder, RawC
 }
 
 Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose, const LoadedCharacter& loaded) {
-  RecipePoseState state{pose.name, rest_pose(loaded.character.skeleton)};
+  RecipePoseState state{pose.name, rest_pose(loaded.character.skeleton), false};
   if (pose.clip.empty()) {
     const auto found = find_named(loaded.poses, pose.name);
     if (found == loaded.poses.end()) return no_such("pose", pose.name, recipe.input, loaded.poses);
+    state.corrected = found->corrected;
     for (const JointRotation& r : found->rotations)
       state.locals[static_cast<std::size_t>(r.joint)].rotation = r.rotation;
     return state;

@@ -19,7 +19,8 @@ Result<LoadedCharacter> load_character(const std::filesystem::path& path);
 
 struct RecipePoseState {
   std::string name;
-  Pose locals;  ///< of all joints
+  Pose locals;             ///< of all joints
+  bool corrected = false;  ///< a morph target of the same name belongs to it
 };
 
 /// In metres; only meshes that take part; clips of the input, then motions, then keyframes.

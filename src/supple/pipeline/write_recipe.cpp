@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace supple {
 namespace {
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 /// A TOML string; names of joints and files may hold anything.
 std::string toml_text(std::string_view text) {
@@ -13,7 +17,7 @@ std::string toml_text(std::string_view text) {
   for (const char c : text) {
     if (c == '"' || c == '\\')
       result += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+    else if (is_control(c))
       result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
     else
       result += c;
@@ -24,10 +28,23 @@ std::string toml_text(std::string_view text) {
 /// The shortest text that reads back as the same number.
 std::string number(double value) { return fmt::format("{}", value); }
 
+constexpr std::size_t columns = 100;
+
+/// Broken over lines where one is too short.
 std::string list(const std::vector<std::string>& names) {
-  std::string result = "[";
-  for (const std::string& name : names) result += (result.size() > 1 ? ", " : "") + toml_text(name);
-  return result + "]";
+  std::string result = "[", line;
+  bool broken = false;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::string entry = toml_text(names[k]) + (k + 1 < names.size() ? ", " : "");
+    if (line.size() + entry.size() > columns - 12 && !line.empty()) {
+      line.pop_back();
+      result += (broken ? "" : "\n  ") + line + "\n  ";
+      broken = true;
+      line.clear();
+    }
+    line += entry;
+  }
+  return result + line + (broken ? "\n]" : "]");
 }
 
 std::string vector(const Vec3& v) { return fmt::format("[{}, {}, {}]", v[0], v[1], v[2]); }
@@ -42,11 +59,17 @@ class RecipeWriter {
     text_ += fmt::format("\n{}\n", title);
     section_ = title.substr(title.find_first_not_of('['), title.find(']') - title.find_first_not_of('[')) + ".";
   }
-  /// Each line of the comment on a line of its own; then what was found, if anything.
+  /// Lines of the comment stay lines, and are broken where they are too long.
   void comment(std::string_view words) {
-    for (std::size_t start = 0; start <= words.size();) {
-      const std::size_t end = std::min(words.find('\n', start), words.size());
-      text_ += fmt::format("# {}\n", words.substr(start, end - start));
+    for (std::size_t start = 0; start < words.size();) {
+      std::size_t end = std::min(words.find('\n', start), words.size());
+      if (end - start > columns) {
+        const std::size_t blank = words.rfind(' ', start + columns);
+        if (blank != words.npos && blank > start) end = blank;
+      }
+      std::string line(words.substr(start, end - start));
+      std::replace_if(line.begin(), line.end(), is_control, '?');  // TOML has no way to write them in a comment
+      text_ += fmt::format("# {}\n", line);
       start = end + 1;
     }
   }
@@ -84,7 +107,7 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
   out.key("tets", std::to_string(recipe.tets), "About how many tetrahedra to fill the character with.");
   out.key("keep_separate", word(recipe.keep_separate),
           "Parts that only come near each other (thighs, fingers) don't grow together.");
-  out.key("exclude", list(recipe.exclude), "Meshes that stay as they are: not filled, not simulated.");
+  out.key("exclude", list(recipe.exclude), "Meshes that only follow the joints, as they do without us.");
   out.section("[rig]");
   out.key("skinning", recipe.dual_quaternions ? "\"dual_quaternion\"" : "\"linear\"",
           "How joints bend the skin: \"linear\" as glTF and engines do, or \"dual_quaternion\".");
@@ -104,10 +127,11 @@ void write_material(RecipeWriter& out, const RecipeMaterial& material) {
           "linear, corotational, stvk, neo_hookean or stable_neo_hookean, which survives any deformation.");
   if (material.young)
     out.key("young", number(*material.young),
-            "Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6. Or \"frequency\" in its place.");
+            "Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6; or \"frequency\" in its place.");
   else
     out.key("frequency", number(material.frequency),
-            "How often a second flesh a tenth of the height thick sways; or \"young\" in pascals in its place.");
+            "How soft: flesh a tenth of the character's size thick sways so often a second. Or in its place\n"
+            "\"young\", Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6.");
   out.key("poisson", number(material.poisson), "Poisson's ratio, below 0.5: how well the volume is kept.");
   out.key("density", number(material.density), "In kg/m³.");
 }
