@@ -58,6 +58,17 @@ TEST_F(InitCommand, KeepsWhatIsThere) {
   EXPECT_NE(slurp(path("x_shape.toml")), "mine");
 }
 
+TEST_F(InitCommand, TheExampleOfTheManualIsRead) {
+  const std::string manual = slurp(SUPPLE_SOURCE_DIR "/docs/recipe.md");
+  const std::size_t start = manual.find("```toml\n") + 8;
+  spill(path("hero.glb"), "");
+  spill(path("hero.toml"), manual.substr(start, manual.find("```", start) - start));
+  const Result<Recipe> recipe = load_recipe(path("hero.toml"));
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message;
+  EXPECT_EQ(recipe->paints.size(), 1u);
+  EXPECT_EQ(recipe->poses.size(), 1u);
+}
+
 TEST_F(InitCommand, RefusesWhatIsNoCharacter) {
   expect_refusal({"init", "gone.glb"}, 3, "gone.glb");
   spill(path("broken.glb"), "glTF");

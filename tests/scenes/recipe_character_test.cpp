@@ -3,7 +3,7 @@
 #include "supple/pipeline/recipe_character.h"
 
 #include "scenes/creatures.h"
-#include "supple/io/file.h"
+#include "supple/io/bvh.h"
 #include "supple/io/gltf/write_character.h"
 
 #include <gtest/gtest.h>
@@ -111,6 +111,41 @@ TEST_F(RecipeCharacterTest, ClipsAreChosenAndAdded) {
   expect_refusal(recipe, "did you mean \"x_shape\"?");
   recipe.exclude = {"x_shape"};
   expect_refusal(recipe, "nothing is left");
+}
+
+TEST(RecipeMotions, FramesOfABvhFileBecomeAClip) {
+  const std::filesystem::path assets = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets";
+  const std::filesystem::path motion = assets / "mocap/cmu_02_01/02_01.bvh";
+  if (!std::filesystem::exists(motion)) GTEST_SKIP() << "the shared assets aren't there";
+  Recipe recipe;
+  recipe.input = "rigged/khr_cesiumman/CesiumMan.glb";
+  recipe.clips.emplace();
+  recipe.motions = {{"mocap/cmu_02_01/02_01.bvh", "", "", std::nullopt},
+                    {"mocap/cmu_02_01/02_01.bvh", "part", "", std::array{12, 60}}};
+  const Result<RecipeCharacter> result = prepare_character(recipe, assets);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  const std::vector<Clip>& clips = result->character.clips;
+  ASSERT_EQ(clips.size(), 2u);
+  EXPECT_EQ(clips[0].name, motion.stem().string());
+  EXPECT_EQ(clips[1].name, "part");
+  const BvhMotion bvh = load_bvh(motion).value();
+  EXPECT_NEAR(clips[1].duration, 48 * bvh.frame_time, 1e-9);
+  EXPECT_EQ(clips[1].channels[0].times.size(), 49u);
+  // The same frame of the motion. Feet and the reference pose are found among other frames, so it is not quite the
+  // same.
+  Pose whole = rest_pose(result->character.skeleton), part = whole;
+  sample_clip(clips[0], 42 * bvh.frame_time, ClipWrap::hold, whole);
+  sample_clip(clips[1], 30 * bvh.frame_time, ClipWrap::hold, part);
+  const Index knee = find_joint(result->character.skeleton, "leg_joint_L_2");
+  ASSERT_GE(knee, 0);
+  EXPECT_GT(whole[static_cast<std::size_t>(knee)].rotation.angularDistance(
+                result->character.skeleton.joints[static_cast<std::size_t>(knee)].rest.rotation),
+            0.01);
+  EXPECT_LT(
+      whole[static_cast<std::size_t>(knee)].rotation.angularDistance(part[static_cast<std::size_t>(knee)].rotation),
+      0.15);
+  recipe.motions[1].frames = {12, 100000};
+  EXPECT_FALSE(prepare_character(recipe, assets).ok());
 }
 
 TEST_F(RecipeCharacterTest, PaintReachesTheBody) {
