@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple example: the example characters as ordinary files, to try everything else on.
+#include "character_recipe.h"
 #include "command.h"
 #include "scenes/creatures.h"
 #include "supple/base/nearest_name.h"
@@ -41,8 +42,15 @@ CharacterLook look_of(const Creature& creature) {
   return look;
 }
 
-std::string recipe_of(const CreatureExample& example) {
-  return fmt::format("# {}\ninput = \"{}.glb\"\ntets = {}\n", example.brief, example.name, example.tets);
+/// From the file, so that it names what a reader of the file finds.
+Status write_recipe_of(const CreatureExample& example, const std::filesystem::path& model,
+                       const std::filesystem::path& recipe) {
+  const Result<LoadedCharacter> loaded = load_character(model);
+  if (!loaded.ok()) return loaded.error();
+  Result<CharacterChoices> choices = choose_for(*loaded, model.filename().string(), example.tets);
+  if (!choices.ok()) return choices.error();
+  choices->notes[""] = std::string(example.brief) + ".";
+  return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
 }
 
 Status write_example(const Options& options, Session& session) {
@@ -60,7 +68,7 @@ Status write_example(const Options& options, Session& session) {
   const RawCharacter character = make_character(creature, example->vertices);
   const std::filesystem::path model = folder / (options.name + ".glb"), recipe = folder / (options.name + ".toml");
   SUPPLE_RETURN_IF_ERROR(write_character(model, character, look_of(creature)));
-  SUPPLE_RETURN_IF_ERROR(write_file_atomically(recipe, recipe_of(*example)));
+  SUPPLE_RETURN_IF_ERROR(write_recipe_of(*example, model, recipe));
   std::size_t vertices = 0, corrections = 0;
   for (const CharacterMesh& mesh : character.meshes) {
     vertices += mesh.surface.vertices.size();

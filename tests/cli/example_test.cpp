@@ -18,7 +18,9 @@ TEST_F(ExampleCommand, WritesAModelAndItsRecipe) {
   EXPECT_EQ(result["joints"], 17);
   EXPECT_EQ(files(), (std::vector<std::string>{"out", "out/x_shape.glb", "out/x_shape.toml"}));
   EXPECT_EQ(slurp(path("out/x_shape.glb")).substr(0, 4), "glTF");
-  EXPECT_NE(slurp(path("out/x_shape.toml")).find("input = \"x_shape.glb\"\ntets = 9303\n"), std::string::npos);
+  const std::string recipe = slurp(path("out/x_shape.toml"));
+  for (const char* words : {"input = \"x_shape.glb\"\n", "\ntets = 9303\n", "\nname = \"bent_forward\"\n"})
+    EXPECT_NE(recipe.find(words), std::string::npos) << words;
 }
 
 TEST_F(ExampleCommand, RefusesOtherNames) {

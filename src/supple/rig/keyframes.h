@@ -17,6 +17,7 @@ struct Keyframe {
   std::optional<Vec3> rotation_degrees;  ///< about the joint's own x, then y, then z as they stand at rest
   std::optional<Vec3> translation;       ///< added to the rest, in the parent's axes [m]
   std::optional<Vec3> scale;             ///< multiplies the rest's
+  bool operator==(const Keyframe&) const = default;
 };
 
 /// Rotation of angles [deg] about fixed axes x, then y, then z: R = Rz Ry Rx.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipe we would follow for a character, and why.
+#pragma once
+
+#include "command.h"
+#include "supple/pipeline/recipe_character.h"
+
+namespace supple {
+
+struct CharacterChoices {
+  Recipe recipe;
+  RecipeNotes notes;
+  std::vector<std::string> summary;  ///< lines for people
+  Json json = Json::object();
+};
+
+/// `input`: as the recipe names the file. Fails when the character can't be rigged.
+Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::string& input, int tets);
+
+}  // namespace supple

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/recipe.h"
+
+#include <fmt/format.h>
+
+#include "supple/io/file.h"
+#include "supple/io/text_scanner.h"
+#include "supple/pipeline/toml_reader.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+using Keys = std::vector<std::string_view>;
+
+// ---- numbers with units ---------------------------------------------------------------------------------------------
+
+struct Unit {
+  std::string_view name;      ///< as people write it behind a number
+  std::string_view measures;  ///< the unit of ours it can stand for
+  double factor;
+};
+
+constexpr Unit units[] = {{"kPa", "pascals", 1e3}, {"MPa", "pascals", 1e6},
+                          {"GPa", "pascals", 1e9}, {"Pa", "pascals", 1},
+                          {"kg/m3", "kg/m³", 1},   {"kg/m³", "kg/m³", 1},
+                          {"g/cm3", "kg/m³", 1e3}, {"g/cm³", "kg/m³", 1e3},
+                          {"g/ml", "kg/m³", 1e3},  {"ms", "seconds", 1e-3},
+                          {"s", "seconds", 1},     {"deg", "degrees", 1},
+                          {"°", "degrees", 1},     {"rad", "degrees", 57.29577951308232},
+                          {"mm", "metres", 1e-3},  {"cm", "metres", 1e-2},
+                          {"m", "metres", 1},      {"Hz", "hertz", 1},
+                          {"kHz", "hertz", 1e3},   {"%", "a share of the body's diagonal", 1e-2}};
+
+/// "25 kPa" where pascals are wanted: what to write instead; nothing where no number is meant.
+std::optional<double> meant_number(std::string_view text, std::string_view unit) {
+  const std::size_t digits = text.find_last_of("0123456789.");
+  // Digits of the unit itself (kg/m3) don't count.
+  std::size_t end = std::min(text.find(' '), digits == text.npos ? text.npos : digits + 1);
+  double number = 0;
+  while (end != text.npos && end > 0 && !parse_number(text.substr(0, end), number)) --end;
+  if (end == text.npos || end == 0) return std::nullopt;
+  std::string_view rest = text.substr(end);
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (rest.empty()) return number;
+  for (const Unit& known : units)
+    if (known.name == rest && known.measures == unit) return number * known.factor;
+  return std::nullopt;
+}
+
+/// A number in a stated unit; what came with a unit of its own is told how to be written.
+void read_number(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
+                 double& value) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  if (const auto* text = node->as_string()) {
+    const std::optional<double> meant = meant_number(text->get(), unit);
+    toml.fail(*node, fmt::format("\"{}\" is a bare number in {}{}", key, unit,
+                                 meant ? fmt::format(": write {:.6g} instead of \"{}\"", *meant, text->get())
+                                       : fmt::format(", not \"{}\"", text->get())));
+    return;
+  }
+  toml.read(table, key, value);
+}
+
+void read_between(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit, double low,
+                  double high, double& value) {
+  read_number(toml, table, key, unit, value);
+  if (table.contains(key) && !(value >= low && value <= high))
+    toml.fail(*table.get(key), fmt::format("\"{}\" is {:g}, but must lie between {:g} and {:g}; it is in {}", key,
+                                           value, low, high, unit));
+}
+
+void read_vector(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
+                 std::optional<Vec3>& value) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  for (std::size_t k = 0; list && k < list->size(); ++k) {
+    const auto* text = (*list)[k].as_string();
+    if (text == nullptr) continue;
+    const std::optional<double> meant = meant_number(text->get(), unit);
+    toml.fail((*list)[k], fmt::format("\"{}\" holds bare numbers in {}{}", key, unit,
+                                      meant ? fmt::format(": write {:.6g} instead of \"{}\"", *meant, text->get())
+                                            : fmt::format(", not \"{}\"", text->get())));
+  }
+  toml.read(table, key, value.emplace(Vec3::Zero()));
+}
+
+// ---- lists and files ------------------------------------------------------------------------------------------------
+
+void read_names(TomlReader& toml, const toml::table& table, std::string_view key, std::vector<std::string>& names) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  names.clear();
+  const toml::array* list = node->as_array();
+  bool good = list != nullptr;
+  for (std::size_t k = 0; good && k < list->size(); ++k) {
+    const auto* text = (*list)[k].as_string();
+    good = text != nullptr && !text->get().empty();
+    if (good) names.push_back(text->get());
+  }
+  if (!good) toml.fail(*node, fmt::format("\"{}\" must be a list of names, such as [\"one\", \"two\"]", key));
+}
+
+void read_path(TomlReader& toml, const toml::table& table, std::string_view key, const std::filesystem::path& folder,
+               std::string& path) {
+  toml.read(table, key, path);
+  std::error_code unknown;
+  if (!path.empty() && !std::filesystem::is_regular_file(folder / path, unknown))
+    toml.fail(*table.get(key), fmt::format("\"{}\" names the file {}, which doesn't exist; paths are relative to "
+                                           "the recipe's folder",
+                                           key, path));
+}
+
+template <class T>
+void read_pair(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view what,
+               std::optional<std::array<T, 2>>& pair) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  std::array<T, 2> values{};
+  bool good = list && list->size() == 2;
+  for (std::size_t k = 0; good && k < 2; ++k) {
+    const toml::node& entry = (*list)[k];
+    const std::optional<T> number =
+        std::is_integral_v<T> && !entry.is_integer() ? std::nullopt : entry.template value<T>();
+    good = number && entry.is_number() && std::isfinite(static_cast<double>(*number));
+    if (good) values[k] = *number;
+  }
+  if (good)
+    pair = values;
+  else
+    toml.fail(*node, fmt::format("\"{}\" must be {}", key, what));
+}
+
+// ---- the sections ---------------------------------------------------------------------------------------------------
+
+void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  const toml::table* body = toml.table(root, "body");
+  if (!body) return;
+  toml.only_keys(*body, "[body]", Keys{"tets", "keep_separate", "exclude"});
+  toml.read(*body, "tets", recipe.tets, TetMeshingOptions::min_tets);
+  if (recipe.tets > TetMeshingOptions::max_tets)
+    toml.fail(*body->get("tets"), fmt::format("\"tets\" must be at most {}", TetMeshingOptions::max_tets));
+  toml.read(*body, "keep_separate", recipe.keep_separate);
+  read_names(toml, *body, "exclude", recipe.exclude);
+}
+
+void read_rig(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  if (const toml::table* rig = toml.table(root, "rig")) {
+    toml.only_keys(*rig, "[rig]", Keys{"skinning"});
+    recipe.dual_quaternions = toml.read_word(*rig, "skinning", Keys{"linear", "dual_quaternion"}).value_or(0) == 1;
+  }
+  const toml::table* bones = toml.table(root, "bones");
+  if (!bones) return;
+  toml.only_keys(*bones, "[bones]", Keys{"radius", "soft", "rigid", "find_hard_parts"});
+  read_between(toml, *bones, "radius", "a share of the body's diagonal", 0, 0.5, recipe.bone_radius);
+  read_names(toml, *bones, "soft", recipe.soft);
+  read_names(toml, *bones, "rigid", recipe.rigid);
+  toml.read(*bones, "find_hard_parts", recipe.find_hard_parts);
+}
+
+void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& material) {
+  const toml::table* table = toml.table(root, "material");
+  if (!table) return;
+  toml.only_keys(*table, "[material]", Keys{"model", "young", "frequency", "poisson", "density"});
+  const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"};
+  if (const auto model = toml.read_word(*table, "model", models)) material.model = *material_model_from(models[*model]);
+  if (table->contains("young") && table->contains("frequency"))
+    toml.fail(*table->get("frequency"), "\"frequency\" is there to find \"young\"; leave one of them out");
+  if (table->contains("young")) read_between(toml, *table, "young", "pascals", 1, 1e12, material.young.emplace(0.0));
+  read_between(toml, *table, "frequency", "hertz", 0.01, 1e4, material.frequency);
+  read_number(toml, *table, "poisson", "no unit", material.poisson);
+  if (!(material.poisson > -1 && material.poisson < 0.5))
+    toml.fail(*table->get("poisson"), "\"poisson\" must be greater than -1 and less than 0.5");
+  read_between(toml, *table, "density", "kg/m³", 1, 1e5, material.density);
+}
+
+RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder) {
+  toml.only_keys(table, "[[paint]]",
+                 Keys{"quantity", "attribute", "channel", "file", "tets", "pose", "range", "smoothness"});
+  toml.require(table, "[[paint]]", "quantity");
+  RecipePaint paint;
+  if (const auto quantity =
+          toml.read_word(table, "quantity", Keys(std::begin(paint_quantity_names), std::end(paint_quantity_names))))
+    paint.quantity = static_cast<PaintQuantity>(*quantity);
+  if (table.contains("attribute") + table.contains("file") + table.contains("tets") != 1)
+    toml.fail(table, "[[paint]] needs one of \"attribute\", \"file\" and \"tets\"");
+  toml.read(table, "attribute", paint.attribute);
+  if (table.contains("channel") && paint.attribute.empty())
+    toml.fail(*table.get("channel"), "\"channel\" is for paint from an \"attribute\"");
+  paint.channel = static_cast<int>(toml.read_word(table, "channel", Keys{"r", "g", "b", "a"}).value_or(0));
+  read_path(toml, table, "file", folder, paint.file);
+  read_path(toml, table, "tets", folder, paint.tets);
+  if (!paint.tets.empty() && table.contains("smoothness"))
+    toml.fail(*table.get("smoothness"), "\"smoothness\" is for paint on the skin, not on \"tets\"");
+  toml.read(table, "pose", paint.pose);
+  if (!paint.pose.empty() && (paint.quantity == PaintQuantity::fixity || paint.quantity == PaintQuantity::density))
+    toml.fail(*table.get("pose"), "what is fixed and what it weighs is the same in all poses; leave \"pose\" out");
+  read_pair(toml, table, "range", "two numbers, the values of paint 0 and paint 1, such as [1, 10]", paint.range);
+  if (paint.range) {
+    for (const double end : *paint.range)
+      if (const Status status = check_quantity(paint.quantity, end); !status.ok())
+        toml.fail(*table.get("range"), status.error().message);
+  }
+  read_between(toml, table, "smoothness", "a share of the body's diagonal", 1e-6, 100, paint.smoothness);
+  return paint;
+}
+
+RecipePose read_pose(TomlReader& toml, const toml::table& table) {
+  toml.only_keys(table, "[[pose]]", Keys{"name", "clip", "time"});
+  toml.require(table, "[[pose]]", "name");
+  RecipePose pose;
+  toml.read(table, "name", pose.name);
+  toml.read(table, "clip", pose.clip);
+  if (table.contains("time") != table.contains("clip"))
+    toml.fail(table, "[[pose]] needs \"clip\" and \"time\" together, or neither for a pose that the file names");
+  read_between(toml, table, "time", "seconds", 0, 1e6, pose.time);
+  return pose;
+}
+
+RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder) {
+  toml.only_keys(table, "[[motion]]", Keys{"file", "name", "joint_map", "frames"});
+  toml.require(table, "[[motion]]", "file");
+  RecipeMotion motion;
+  read_path(toml, table, "file", folder, motion.file);
+  toml.read(table, "name", motion.name);
+  read_path(toml, table, "joint_map", folder, motion.joint_map);
+  read_pair(toml, table, "frames", "two whole numbers, the first and the last frame", motion.frames);
+  if (motion.frames && !((*motion.frames)[0] >= 0 && (*motion.frames)[0] < (*motion.frames)[1]))
+    toml.fail(*table.get("frames"), "\"frames\" counts from 0, the first below the last");
+  if (!equals_ignoring_case(std::filesystem::path(motion.file).extension().string(), ".bvh")) {
+    for (const char* key : {"name", "joint_map", "frames"})
+      if (table.contains(key)) toml.fail(*table.get(key), fmt::format("\"{}\" is for BVH files", key));
+  }
+  return motion;
+}
+
+RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table) {
+  toml.only_keys(table, "[[keyframes]]", Keys{"name", "interpolation", "key"});
+  toml.require(table, "[[keyframes]]", "name");
+  toml.require(table, "[[keyframes]]", "key");
+  RecipeKeyframes clip;
+  toml.read(table, "name", clip.name);
+  constexpr Interpolation kinds[] = {Interpolation::step, Interpolation::linear, Interpolation::cubic};
+  if (const auto kind = toml.read_word(table, "interpolation", Keys{"step", "linear", "cubic"}))
+    clip.interpolation = kinds[*kind];
+  toml.tables(table, "key", [&](const toml::table& entry) {
+    toml.only_keys(entry, "[[keyframes.key]]", Keys{"joint", "time", "rotation", "translation", "scale"});
+    toml.require(entry, "[[keyframes.key]]", "joint");
+    toml.require(entry, "[[keyframes.key]]", "time");
+    Keyframe& key = clip.keys.emplace_back();
+    toml.read(entry, "joint", key.joint);
+    read_between(toml, entry, "time", "seconds", 0, 1e6, key.time);
+    read_vector(toml, entry, "rotation", "degrees", key.rotation_degrees);
+    read_vector(toml, entry, "translation", "metres", key.translation);
+    read_vector(toml, entry, "scale", "no unit", key.scale);
+    if (!key.rotation_degrees && !key.translation && !key.scale)
+      toml.fail(entry, "a key needs \"rotation\", \"translation\" or \"scale\"");
+  });
+  return clip;
+}
+
+void read_poses(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "pose", [&](const toml::table& table) {
+    RecipePose pose = read_pose(toml, table);
+    for (const RecipePose& other : recipe.poses)
+      if (other.name == pose.name) toml.fail(table, fmt::format("two poses are named \"{}\"", pose.name));
+    recipe.poses.push_back(std::move(pose));
+  });
+}
+
+void read_paints(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
+  toml.tables(root, "paint", [&](const toml::table& table) {
+    const RecipePaint paint = read_paint(toml, table, folder);
+    for (const RecipePaint& other : recipe.paints)
+      if (other.quantity == paint.quantity && other.pose == paint.pose)
+        toml.fail(table,
+                  fmt::format("{} is painted twice{}", paint_quantity_names[static_cast<std::size_t>(paint.quantity)],
+                              paint.pose.empty() ? "" : fmt::format(" in the pose \"{}\"", paint.pose)));
+    recipe.paints.push_back(paint);
+    const bool known = std::any_of(recipe.poses.begin(), recipe.poses.end(),
+                                   [&](const RecipePose& pose) { return pose.name == paint.pose; });
+    if (!paint.pose.empty() && !known)
+      toml.fail(*table.get("pose"), fmt::format("there is no [[pose]] named \"{}\"", paint.pose));
+  });
+}
+
+}  // namespace
+
+TetMeshingOptions Recipe::meshing() const {
+  TetMeshingOptions options;
+  options.tets = tets;
+  options.keep_separate = keep_separate;
+  return options;
+}
+
+BoneSettings Recipe::bones() const { return {bone_radius, soft, rigid, find_hard_parts}; }
+
+ElasticMaterial Recipe::base_material(double size) const {
+  const double young =
+      material.young.value_or(young_for_frequency(material.frequency, size, material.poisson, material.density));
+  return {"flesh", young, material.poisson, material.density};
+}
+
+double young_for_frequency(double frequency, double size, double poisson, double density) {
+  const double wave_speed = 4 * (0.1 * size) * frequency;
+  return 2 * (1 + poisson) * density * wave_speed * wave_speed;
+}
+
+Result<Recipe> parse_recipe(std::string_view text, const std::string& name, const std::filesystem::path& folder) {
+  const toml::parse_result parsed = toml::parse(text, name);
+  TomlReader toml(name);
+  if (!parsed) {
+    toml.fail(parsed.error().source(), std::string(parsed.error().description()));
+    return toml.error();
+  }
+  const toml::table& root = parsed.table();
+  Recipe recipe;
+  toml.only_keys(
+      root, "a recipe",
+      Keys{"input", "scale", "clips", "rig", "body", "bones", "material", "paint", "pose", "motion", "keyframes"});
+  toml.require(root, "a recipe", "input");
+  read_path(toml, root, "input", folder, recipe.input);
+  read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
+  if (root.contains("clips")) read_names(toml, root, "clips", recipe.clips.emplace());
+  read_body(toml, root, recipe);
+  read_rig(toml, root, recipe);
+  read_material(toml, root, recipe.material);
+  read_poses(toml, root, recipe);
+  read_paints(toml, root, folder, recipe);
+  toml.tables(root, "motion",
+              [&](const toml::table& table) { recipe.motions.push_back(read_motion(toml, table, folder)); });
+  toml.tables(root, "keyframes",
+              [&](const toml::table& table) { recipe.keyframes.push_back(read_keyframes(toml, table)); });
+  if (!toml.ok()) return toml.error();
+  return recipe;
+}
+
+Result<Recipe> load_recipe(const std::filesystem::path& path) {
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) return text.error();
+  return parse_recipe(*text, path.string(), path.parent_path());
+}
+
+}  // namespace supple

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipe: every choice that turns a character's file into a soft body, as a TOML file (docs/recipe.md).
+//
+// Plain data and defaults; parse_recipe() refuses what it doesn't know with the line it stands in, write_recipe()
+// writes the same file with a comment for each choice. What follows from a recipe is in recipe_character.h.
+#pragma once
+
+#include "supple/base/result.h"
+#include "supple/fem/material.h"
+#include "supple/mesh/volume_mesh.h"
+#include "supple/offline/fitting/bones.h"
+#include "supple/offline/meshing/tetrahedralize.h"
+#include "supple/offline/painting/carry_paint.h"
+#include "supple/offline/painting/painted_body.h"
+#include "supple/rig/keyframes.h"
+
+#include <filesystem>
+#include <map>
+
+namespace supple {
+
+/// Clips of another file: all those of a glTF file, or a BVH motion, retargeted.
+struct RecipeMotion {
+  std::string file;
+  std::string name;                          ///< of the clip; BVH only, empty: the file's name
+  std::string joint_map;                     ///< BVH only; empty: by roles and names
+  std::optional<std::array<int, 2>> frames;  ///< BVH only: first and last, counted from 0; absent: all
+  bool operator==(const RecipeMotion&) const = default;
+};
+
+/// A clip written in the recipe.
+struct RecipeKeyframes {
+  std::string name;
+  Interpolation interpolation = Interpolation::linear;
+  std::vector<Keyframe> keys;
+  bool operator==(const RecipeKeyframes&) const = default;
+};
+
+/// An example pose: a moment of a clip, or a pose that the character's file names.
+struct RecipePose {
+  std::string name;
+  std::string clip;  ///< empty: the pose of that name in the file
+  double time = 0;   ///< [s]
+  bool operator==(const RecipePose&) const = default;
+};
+
+struct RecipePaint {
+  PaintQuantity quantity = PaintQuantity::softness;
+  std::string attribute;  ///< of the character's meshes, or
+  std::string file;       ///< a number per vertex of the character's file, or
+  std::string tets;       ///< a number per tetrahedron
+  int channel = 0;        ///< of the attribute: r, g, b, a
+  std::string pose;       ///< only there; empty: everywhere that has no paint of its own
+  std::optional<PaintRange> range;
+  double smoothness = CarrySettings{}.smoothness;
+  bool operator==(const RecipePaint&) const = default;
+};
+
+struct RecipeMaterial {
+  MaterialModel model = MaterialModel::stable_neo_hookean;
+  std::optional<double> young;  ///< [Pa]
+  double frequency = 4;         ///< [Hz], where `young` isn't given: see young_for_frequency()
+  double poisson = 0.45;
+  double density = 1000;  ///< [kg/m³]
+  bool operator==(const RecipeMaterial&) const = default;
+};
+
+struct Recipe {
+  // Paths are as the file has them, relative to its folder.
+  std::string input;
+  double scale = 1;                               ///< metres per unit of the input
+  std::optional<std::vector<std::string>> clips;  ///< of the input; absent: all
+  bool dual_quaternions = false;
+  // [body]
+  int tets = TetMeshingOptions{}.tets;
+  bool keep_separate = true;
+  std::vector<std::string> exclude;  ///< meshes
+  // [bones]
+  double bone_radius = 0;  ///< share of the body's diagonal
+  std::vector<std::string> soft, rigid;
+  bool find_hard_parts = true;
+
+  RecipeMaterial material;
+  std::vector<RecipePaint> paints;
+  std::vector<RecipePose> poses;
+  std::vector<RecipeMotion> motions;
+  std::vector<RecipeKeyframes> keyframes;
+
+  TetMeshingOptions meshing() const;
+  BoneSettings bones() const;
+  /// What the unpainted body is made of, given its largest extent [m].
+  ElasticMaterial base_material(double size) const;
+  bool operator==(const Recipe&) const = default;
+};
+
+/// Young's modulus [Pa] that lets flesh a tenth of the body's size thick sway f times a second on what it sits on:
+/// the first shear mode of a layer held on one side, f = √(G/ρ) / 4t, and E = 2 (1 + ν) G.
+double young_for_frequency(double frequency, double size, double poisson, double density);
+
+/// Files that the recipe names must exist in `folder`.
+Result<Recipe> parse_recipe(std::string_view text, const std::string& name, const std::filesystem::path& folder);
+Result<Recipe> load_recipe(const std::filesystem::path& path);
+
+/// Remarks for the reader of a written recipe: what was found, by the key it belongs to ("clips", "body.tets").
+/// "" heads the file.
+using RecipeNotes = std::map<std::string, std::string>;
+
+std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes = {});
+
+}  // namespace supple

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/recipe_character.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/nearest_name.h"
+#include "supple/io/bvh.h"
+#include "supple/io/gltf/read_character.h"
+#include "supple/io/gltf/read_poses.h"
+#include "supple/io/joint_map.h"
+#include "supple/io/text_scanner.h"
+#include "supple/mesh/bounds.h"
+#include "supple/offline/painting/paint_sources.h"
+#include "supple/rig/retarget.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+/// "there is no clip "wlak" in hero.glb; did you mean "walk"?"
+template <class Things>
+Error no_such(std::string_view kind, std::string_view name, const std::string& input, const Things& things) {
+  std::vector<std::string_view> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  const std::string_view near = nearest_name(name, names);
+  const std::string others =
+      names.empty() ? "there is none at all" : fmt::format("there are {}", fmt::join(names, ", "));
+  return input_error(fmt::format("{}: there is no {} \"{}\"; {}", input, kind, name,
+                                 near.empty() ? others : fmt::format("did you mean \"{}\"?", near)));
+}
+
+template <class Things>
+auto find_named(Things& things, std::string_view name) {
+  return std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.name == name; });
+}
+
+// ---- what takes part ------------------------------------------------------------------------------------------------
+
+Status leave_out(const Recipe& recipe, RawCharacter& character) {
+  for (const std::string& name : recipe.exclude) {
+    if (find_named(character.meshes, name) == character.meshes.end())
+      return no_such("mesh", name, recipe.input, character.meshes);
+  }
+  std::erase_if(character.meshes, [&](const CharacterMesh& mesh) {
+    return std::find(recipe.exclude.begin(), recipe.exclude.end(), mesh.name) != recipe.exclude.end();
+  });
+  if (character.meshes.empty())
+    return input_error(fmt::format("{}: all meshes are excluded; nothing is left to simulate", recipe.input));
+  if (!recipe.clips) return {};
+  for (const std::string& name : *recipe.clips) {
+    if (find_named(character.clips, name) == character.clips.end())
+      return no_such("clip", name, recipe.input, character.clips);
+  }
+  std::erase_if(character.clips, [&](const Clip& clip) {
+    return std::find(recipe.clips->begin(), recipe.clips->end(), clip.name) == recipe.clips->end();
+  });
+  return {};
+}
+
+/// All lengths times s. Transforms keep their linear parts: (s·)M(s·)⁻¹ only scales the translation.
+void scale_clip(double s, Clip& clip) {
+  for (Channel& channel : clip.channels) {
+    if (channel.target != ChannelTarget::translation) continue;
+    for (double& value : channel.values) value *= s;
+  }
+}
+
+void scale_lengths(double s, RawCharacter& character) {
+  for (CharacterMesh& mesh : character.meshes) {
+    for (Vec3& x : mesh.surface.vertices) x *= s;
+    for (MorphTarget& target : mesh.targets)
+      for (Vec3& d : target.displacements) d *= s;
+  }
+  for (Joint& joint : character.skeleton.joints) {
+    joint.rest.translation *= s;
+    if (joint.matrix) joint.matrix->translation() *= s;
+  }
+  for (Skin& skin : character.skins)
+    for (Affine& bind : skin.inverse_bind) bind.translation() *= s;
+  for (Clip& clip : character.clips) scale_clip(s, clip);
+}
+
+// ---- motion ---------------------------------------------------------------------------------------------------------
+
+/// Keys from time `from` to `to`, which then starts at zero. BVH has a key per frame, so nothing needs interpolation.
+void cut(Clip& clip, double from, double to) {
+  const double slack = 1e-6;
+  for (Channel& channel : clip.channels) {
+    Channel kept = channel;
+    kept.times.clear();
+    kept.values.clear();
+    const auto width = static_cast<std::ptrdiff_t>(channel.width);
+    for (std::size_t k = 0; k < channel.times.size(); ++k) {
+      if (channel.times[k] < from - slack || channel.times[k] > to + slack) continue;
+      kept.times.push_back(std::max(0.0, channel.times[k] - from));
+      const auto first = channel.values.begin() + static_cast<std::ptrdiff_t>(k) * width;
+      kept.values.insert(kept.values.end(), first, first + width);
+    }
+    channel = std::move(kept);
+  }
+  clip.duration = to - from;
+}
+
+Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& folder, const Skeleton& skeleton) {
+  Result<BvhMotion> bvh = load_bvh(folder / motion.file);
+  if (!bvh.ok()) return bvh.error();
+  if (motion.frames) {
+    const auto [first, last] = *motion.frames;
+    if (last >= bvh->frame_count)
+      return input_error(fmt::format("{}: frames {} to {} are asked for, but it has {}, counted from 0", motion.file,
+                                     first, last, bvh->frame_count));
+    cut(bvh->clip, first * bvh->frame_time, last * bvh->frame_time);
+  }
+  std::vector<JointPair> pairs;
+  if (motion.joint_map.empty()) {
+    pairs = match_joints(bvh->skeleton, skeleton);
+  } else {
+    Result<std::vector<JointPair>> mapped = load_joint_map(folder / motion.joint_map, bvh->skeleton, skeleton);
+    if (!mapped.ok()) return mapped.error();
+    pairs = std::move(*mapped);
+  }
+  Result<Clip> clip = retarget(bvh->skeleton, bvh->clip, skeleton, pairs);
+  if (!clip.ok()) return input_error(fmt::format("{}: {}", motion.file, clip.error().message));
+  clip->name = motion.name.empty() ? std::filesystem::path(motion.file).stem().string() : motion.name;
+  return clip;
+}
+
+Status add_motion(const Recipe& recipe, const RecipeMotion& motion, const std::filesystem::path& folder,
+                  RawCharacter& character) {
+  if (equals_ignoring_case(std::filesystem::path(motion.file).extension().string(), ".bvh")) {
+    Result<Clip> clip = read_bvh(motion, folder, character.skeleton);
+    if (!clip.ok()) return clip.error();
+    character.clips.push_back(std::move(*clip));
+    return {};
+  }
+  const Result<GltfDocument> document = load_gltf(folder / motion.file);
+  if (!document.ok()) return document.error();
+  Result<std::vector<Clip>> clips = read_clips(*document, character, character.warnings);
+  if (!clips.ok()) return clips.error();
+  for (Clip& clip : *clips) {
+    scale_clip(recipe.scale, clip);
+    character.clips.push_back(std::move(clip));
+  }
+  return {};
+}
+
+Status add_clips(const Recipe& recipe, const std::filesystem::path& folder, RawCharacter& character) {
+  for (const RecipeMotion& motion : recipe.motions)
+    SUPPLE_RETURN_IF_ERROR(add_motion(recipe, motion, folder, character));
+  for (const RecipeKeyframes& keyframes : recipe.keyframes) {
+    Result<Clip> clip = make_clip(character.skeleton, keyframes.name, keyframes.keys, keyframes.interpolation);
+    if (!clip.ok()) return clip.error();
+    character.clips.push_back(std::move(*clip));
+  }
+  return {};
+}
+
+Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose, const LoadedCharacter& loaded) {
+  RecipePoseState state{pose.name, rest_pose(loaded.character.skeleton), false};
+  if (pose.clip.empty()) {
+    const auto found = find_named(loaded.poses, pose.name);
+    if (found == loaded.poses.end()) return no_such("pose", pose.name, recipe.input, loaded.poses);
+    state.corrected = found->corrected;
+    for (const JointRotation& r : found->rotations)
+      state.locals[static_cast<std::size_t>(r.joint)].rotation = r.rotation;
+    return state;
+  }
+  const auto clip = find_named(loaded.character.clips, pose.clip);
+  if (clip == loaded.character.clips.end()) return no_such("clip", pose.clip, recipe.input, loaded.character.clips);
+  if (pose.time > clip->duration + 1e-9)
+    return input_error(fmt::format("the pose \"{}\" is at {:g} s of the clip \"{}\", which ends at {:g} s", pose.name,
+                                   pose.time, pose.clip, clip->duration));
+  sample_clip(*clip, pose.time, ClipWrap::hold, state.locals);
+  return state;
+}
+
+// ---- paint ----------------------------------------------------------------------------------------------------------
+
+Result<std::vector<double>> carried_paint(const RecipePaint& paint, const std::filesystem::path& folder,
+                                          const RawCharacter& character, const EmbeddedBody& body) {
+  if (!paint.tets.empty()) return load_tet_paint(folder / paint.tets, body.mesh.elements.size());
+  const Result<std::vector<double>> skin = paint.file.empty()
+                                               ? paint_from_attribute(character, paint.attribute, paint.channel)
+                                               : load_paint(character, folder / paint.file);
+  if (!skin.ok()) return skin.error();
+  return carry_paint(body.mesh, body.skin, body.embedding, *skin, {paint.smoothness});
+}
+
+Result<std::vector<double>> painted_values(const RecipePaint& paint, const std::filesystem::path& folder,
+                                           const RawCharacter& character, const EmbeddedBody& body) {
+  const Result<std::vector<double>> carried = carried_paint(paint, folder, character, body);
+  if (!carried.ok()) return carried.error();
+  return to_quantity(paint.quantity, *carried, paint.range);
+}
+
+double value_in(const ElasticMaterial& material, PaintQuantity quantity) {
+  switch (quantity) {
+    case PaintQuantity::young:
+      return material.young;
+    case PaintQuantity::poisson:
+      return material.poisson;
+    case PaintQuantity::density:
+      return material.density;
+    default:
+      return 1;
+  }
+}
+
+void hold_more(std::span<const Index> more, std::vector<Index>& fixed) {
+  std::vector<Index> all;
+  std::set_union(fixed.begin(), fixed.end(), more.begin(), more.end(), std::back_inserter(all));
+  fixed = std::move(all);
+}
+
+using NamedPaint = std::pair<std::string, std::vector<double>>;
+
+Status add_pose_paint(const Recipe& recipe, PaintQuantity quantity, std::span<const PaintedQuantity> everywhere,
+                      const std::vector<NamedPaint>& painted, RecipeBody& result) {
+  if (painted.empty()) return {};
+  std::vector<double> neutral(result.body.mesh.elements.size(), value_in(result.base, quantity));
+  for (const PaintedQuantity& paint : everywhere)
+    if (paint.quantity == quantity) neutral = paint.values;
+  std::vector<std::string> names;
+  for (const RecipePose& pose : recipe.poses) names.push_back(pose.name);
+  Result<PosePaint> made = make_pose_paint(names, neutral, painted);
+  if (!made.ok()) return made.error();
+  result.pose_paints.emplace_back(quantity, std::move(*made));
+  return {};
+}
+
+Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character,
+                    RecipeBody& result) {
+  std::vector<PaintedQuantity> everywhere;
+  std::map<PaintQuantity, std::vector<NamedPaint>> in_poses;
+  for (const RecipePaint& paint : recipe.paints) {
+    Result<std::vector<double>> values = painted_values(paint, folder, character, result.body);
+    if (!values.ok()) return values.error();
+    if (!paint.pose.empty())
+      in_poses[paint.quantity].emplace_back(paint.pose, std::move(*values));
+    else if (paint.quantity == PaintQuantity::fixity)
+      hold_more(vertices_fixed_by(result.body.mesh, *values), result.body.fixed_vertices);
+    else
+      everywhere.push_back({paint.quantity, std::move(*values)});
+  }
+  paint_materials(result.body.mesh, result.base, everywhere);
+  for (const auto& [quantity, painted] : in_poses)
+    SUPPLE_RETURN_IF_ERROR(add_pose_paint(recipe, quantity, everywhere, painted, result));
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedCharacter> load_character(const std::filesystem::path& path) {
+  const Result<GltfDocument> document = load_gltf(path);
+  if (!document.ok()) return document.error();
+  Result<RawCharacter> character = read_character(*document);
+  if (!character.ok()) return character.error();
+  Result<std::vector<ExamplePose>> poses = read_poses(*document, *character);
+  if (!poses.ok()) return poses.error();
+  return LoadedCharacter{std::move(*character), std::move(*poses)};
+}
+
+Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::filesystem::path& folder) {
+  Result<LoadedCharacter> loaded = load_character(folder / recipe.input);
+  if (!loaded.ok()) return loaded.error();
+  SUPPLE_RETURN_IF_ERROR(leave_out(recipe, loaded->character));
+  scale_lengths(recipe.scale, loaded->character);
+  SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, loaded->character));
+  RecipeCharacter result;
+  for (const RecipePose& pose : recipe.poses) {
+    Result<RecipePoseState> state = pose_state(recipe, pose, *loaded);
+    if (!state.ok()) return state.error();
+    result.poses.push_back(std::move(*state));
+  }
+  result.character = std::move(loaded->character);
+  return result;
+}
+
+CharacterRigSettings rig_settings(const Recipe& recipe) {
+  CharacterRigSettings settings;
+  settings.method = recipe.dual_quaternions ? SkinningMethod::dual_quaternion : SkinningMethod::linear;
+  return settings;
+}
+
+Result<RecipeBody> embed_recipe(const Recipe& recipe, const std::filesystem::path& folder,
+                                const RecipeCharacter& prepared, const CharacterRig& rig, Progress& progress) {
+  EmbedSettings settings;
+  settings.meshing = recipe.meshing();
+  settings.bones = recipe.bones();
+  Result<EmbeddedBody> body = embed_character(prepared.character, rig, settings, progress);
+  if (!body.ok()) return body.error();
+  RecipeBody result{std::move(*body), {}, {}};
+  result.base = recipe.base_material(bounds_of(result.body.skin.vertices).size().maxCoeff());
+  SUPPLE_RETURN_IF_ERROR(apply_paints(recipe, folder, prepared.character, result));
+  return result;
+}
+
+}  // namespace supple

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/recipe.h"
+
+#include "supple/io/file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+/// A folder with empty files of the names that the recipes below use.
+class RecipeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder = std::filesystem::temp_directory_path() / ("supple_recipe_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder);
+    for (const char* name : {"hero.glb", "walk.bvh", "more.glb", "map.txt", "soft.txt", "tets.txt"})
+      ASSERT_TRUE(write_file_atomically(folder / name, "").ok());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  Result<Recipe> parse(const std::string& text) const { return parse_recipe(text, "hero.toml", folder); }
+  void expect_refusal(const std::string& text, const std::string& where, const std::string& words) const {
+    const Result<Recipe> recipe = parse("input = \"hero.glb\"\n" + text);
+    ASSERT_FALSE(recipe.ok()) << text;
+    EXPECT_EQ(recipe.error().kind, ErrorKind::input);
+    EXPECT_NE(recipe.error().message.find("hero.toml, " + where + ":"), std::string::npos) << recipe.error().message;
+    EXPECT_NE(recipe.error().message.find(words), std::string::npos) << recipe.error().message;
+  }
+
+  std::filesystem::path folder;
+};
+
+/// No key as it is by default.
+Recipe full_recipe() {
+  Recipe recipe;
+  recipe.input = "hero.glb";
+  recipe.scale = 0.01;
+  recipe.clips = {"Arm|walk", "say \"hi\"", "back\\slash", "tab\there"};
+  recipe.dual_quaternions = true;
+  recipe.tets = 12345;
+  recipe.keep_separate = false;
+  recipe.exclude = {"Sword", "Шлем"};
+  recipe.bone_radius = 0.025;
+  recipe.soft = {"belly"};
+  recipe.rigid = {"hand.l", "hand.r"};
+  recipe.find_hard_parts = false;
+  recipe.material = {MaterialModel::corotational, 1.0 / 3e-5, 4, 0.1 + 0.2, 1060.5};
+  RecipePaint colour;
+  colour.quantity = PaintQuantity::young;
+  colour.attribute = "COLOR_1";
+  colour.channel = 2;
+  colour.range = PaintRange{1e3, 1e6};
+  colour.smoothness = 0.07;
+  RecipePaint file;
+  file.quantity = PaintQuantity::poisson;
+  file.file = "soft.txt";
+  file.pose = "bent";
+  RecipePaint tets;
+  tets.quantity = PaintQuantity::fixity;
+  tets.tets = "tets.txt";
+  recipe.paints = {colour, file, tets};
+  recipe.poses = {{"bent", "", 0}, {"stride", "Arm|walk", 0.3}};
+  recipe.motions = {{"walk.bvh", "stroll", "map.txt", std::array{10, 250}}, {"more.glb", "", "", std::nullopt}};
+  recipe.keyframes = {{"wave",
+                       Interpolation::cubic,
+                       {{"arm", 0, Vec3(0, 0, 90), std::nullopt, std::nullopt},
+                        {"arm", 0.7, Vec3(1.5, -2, 1e-7), Vec3(0, 1, 0), Vec3(1, 2, 1)}}}};
+  return recipe;
+}
+
+TEST_F(RecipeTest, WhatIsWrittenIsRead) {
+  const Recipe recipe = full_recipe();
+  const Result<Recipe> read =
+      parse(write_recipe(recipe, {{"", "A hero"}, {"body.tets", "line\nline \x01 with what TOML forbids"}}));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(*read == recipe) << write_recipe(*read);
+  Recipe other = recipe;
+  other.keyframes[0].keys[1].scale = Vec3(1, 2, 1.5);
+  EXPECT_FALSE(other == recipe);
+}
+
+TEST_F(RecipeTest, DefaultsAreRead) {
+  Recipe plain;
+  plain.input = "hero.glb";
+  const Result<Recipe> shortest = parse("input = \"hero.glb\"");
+  ASSERT_TRUE(shortest.ok()) << shortest.error().message;
+  EXPECT_TRUE(*shortest == plain);
+  const Result<Recipe> written = parse(write_recipe(plain));
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  EXPECT_TRUE(*written == plain);
+}
+
+TEST_F(RecipeTest, LongListsAndRemarksAreBroken) {
+  Recipe recipe;
+  recipe.input = "hero.glb";
+  recipe.clips.emplace();
+  std::string remark;
+  for (int k = 0; k < 60; ++k) recipe.clips->push_back("clip number " + std::to_string(k)), remark += "some words, ";
+  const std::string text = write_recipe(recipe, {{"clips", remark}});
+  std::size_t longest = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = text.find('\n', start);
+    longest = std::max(longest, end - start);
+    start = end + 1;
+  }
+  EXPECT_LE(longest, 110u) << text;
+  ASSERT_TRUE(parse(text).ok()) << text;
+  EXPECT_TRUE(*parse(text) == recipe);
+}
+
+TEST_F(RecipeTest, UnknownKeysAreNamedWithLineAndSuggestion) {
+  expect_refusal("[body]\ntest = 5\n", "line 3", "did you mean \"tets\"?");
+  expect_refusal("[bones]\n\nraduis = 5\n", "line 4", "did you mean \"radius\"?");
+  expect_refusal("[materail]\nyoung = 5\n", "line 2", "did you mean \"material\"?");
+  expect_refusal("[[paint]]\nquantity = \"softnes\"\nattribute = \"color\"\n", "line 3", "softness, young");
+}
+
+TEST_F(RecipeTest, WrongUnitsAreToldWhatToWrite) {
+  expect_refusal("[material]\nyoung = \"25 kPa\"\n", "line 3", "write 25000 instead of \"25 kPa\"");
+  expect_refusal("[material]\ndensity = \"1.06g/cm3\"\n", "line 3", "write 1060 instead");
+  expect_refusal("[material]\nfrequency = \"soft\"\n", "line 3", "a bare number in hertz, not \"soft\"");
+  expect_refusal("[material]\nyoung = \"25 kg\"\n", "line 3", "a bare number in pascals, not");
+  expect_refusal("[bones]\nradius = \"2 %\"\n", "line 3", "write 0.02 instead");
+  const std::string key = "[[keyframes]]\nname = \"k\"\n[[keyframes.key]]\njoint = \"arm\"\n";
+  expect_refusal(key + "time = \"500 ms\"\nrotation = [0, 0, 1]\n", "line 6", "write 0.5 instead");
+  expect_refusal(key + "time = 0\nrotation = [0, 0, \"45 deg\"]\n", "line 7", "write 45 instead of \"45 deg\"");
+  expect_refusal(key + "time = 0\nrotation = [0, 0, \"0.5 rad\"]\n", "line 7", "write 28.6479 instead");
+  expect_refusal("[material]\nyoung = 0.05\n", "line 3", "it is in pascals");
+  expect_refusal("[material]\ndensity = 1060000\n", "line 3", "it is in kg/m³");
+}
+
+TEST_F(RecipeTest, MissingFilesAreNamedWithTheirLine) {
+  const Result<Recipe> recipe = parse("\ninput = \"hreo.glb\"\n");
+  ASSERT_FALSE(recipe.ok());
+  EXPECT_NE(recipe.error().message.find("line 2: \"input\" names the file hreo.glb, which doesn't exist"),
+            std::string::npos)
+      << recipe.error().message;
+  expect_refusal("[[motion]]\nfile = \"gone.bvh\"\n", "line 3", "gone.bvh");
+  expect_refusal("[[motion]]\nfile = \"walk.bvh\"\njoint_map = \"gone.txt\"\n", "line 4", "gone.txt");
+  expect_refusal("[[paint]]\nquantity = \"fixity\"\ntets = \"gone.txt\"\n", "line 4", "gone.txt");
+  EXPECT_FALSE(parse("scale = 1\n").ok());
+}
+
+TEST_F(RecipeTest, WhatContradictsItselfIsRefused) {
+  expect_refusal("[material]\nyoung = 1e4\nfrequency = 3\n", "line 4", "leave one of them out");
+  expect_refusal("[material]\npoisson = 0.5\n", "line 3", "less than 0.5");
+  expect_refusal("[[motion]]\nfile = \"more.glb\"\nframes = [0, 5]\n", "line 4", "for BVH");
+  expect_refusal("[[motion]]\nfile = \"walk.bvh\"\nframes = [5, 5]\n", "line 4", "the first below the last");
+  expect_refusal("[[paint]]\nquantity = \"young\"\n", "line 2", "needs one of");
+  expect_refusal("[[paint]]\nquantity = \"young\"\nattribute = \"color\"\npose = \"bent\"\n", "line 5", "no [[pose]]");
+  expect_refusal("[[paint]]\nquantity = \"poisson\"\nattribute = \"color\"\nrange = [0.3, 0.6]\n", "line 5", "0.6");
+  const std::string paint = "[[paint]]\nquantity = \"young\"\nattribute = \"color\"\n";
+  expect_refusal(paint + paint, "line 5", "painted twice");
+  expect_refusal("[[pose]]\nname = \"a\"\ntime = 3\n", "line 2", "together");
+  expect_refusal("[[pose]]\nname = \"a\"\n[[pose]]\nname = \"a\"\n", "line 4", "two poses");
+  expect_refusal("[[keyframes]]\nname = \"k\"\n[[keyframes.key]]\njoint = \"a\"\ntime = 0\n", "line 4", "a key needs");
+}
+
+TEST(RecipeMaterial, FrequencyIsThatOfALayer) {
+  // A layer of thickness t, held below: wave speed c = √(G/ρ), a quarter wave fits, f = c / 4t.
+  Recipe recipe;
+  recipe.material.frequency = 3;
+  recipe.material.poisson = 0.4;
+  recipe.material.density = 900;
+  const ElasticMaterial material = recipe.base_material(1.7);
+  const double shear = material.young / (2 * 1.4);
+  EXPECT_NEAR(std::sqrt(shear / 900) / (4 * 0.17), 3, 1e-12);
+  recipe.material.young = 5000;
+  EXPECT_EQ(recipe.base_material(1.7).young, 5000);
+}
+
+}  // namespace
+}  // namespace supple
