@@ -114,6 +114,15 @@ TEST(Bones, TetrahedraOnTheAxisAreFixed) {
   EXPECT_GT(hard.body.fixed_vertices.size(), e.body.fixed_vertices.size());
 }
 
+TEST(EmbeddedBody, ARigOfSomeMeshesIsRefused) {
+  RawCharacter character = limb();
+  character.meshes.push_back(character.meshes[0]);
+  const CharacterRig rig = CharacterRig::create(character, {.meshes = {1}}).value();
+  const Result<EmbeddedBody> body = embed_character(character, rig);
+  ASSERT_FALSE(body.ok());
+  EXPECT_NE(body.error().message.find("leaves out"), std::string::npos);
+}
+
 TEST(Bones, UnknownJointsAreNamed) {
   const RawCharacter character = limb();
   const CharacterRig rig = CharacterRig::create(character).value();

@@ -23,6 +23,8 @@ Surface neutral_skin(const RawCharacter& character, const CharacterRig& rig) {
 
 Result<EmbeddedBody> embed_character(const RawCharacter& character, const CharacterRig& rig,
                                      const EmbedSettings& settings, Progress& progress) {
+  if (rig.first_vertex().size() != character.meshes.size() + 1)
+    return input_error("the rig leaves out some meshes of the character; take them out of the character first");
   EmbeddedBody body;
   body.skin = neutral_skin(character, rig);
   Result<TetMeshingResult> meshed = tetrahedralize(body.skin, settings.meshing, progress);
