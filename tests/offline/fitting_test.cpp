@@ -117,7 +117,9 @@ TEST(Bones, TetrahedraOnTheAxisAreFixed) {
 TEST(EmbeddedBody, ARigOfSomeMeshesIsRefused) {
   RawCharacter character = limb();
   character.meshes.push_back(character.meshes[0]);
-  const CharacterRig rig = CharacterRig::create(character, {.meshes = {1}}).value();
+  CharacterRigSettings settings;
+  settings.meshes = {1};
+  const CharacterRig rig = CharacterRig::create(character, settings).value();
   const Result<EmbeddedBody> body = embed_character(character, rig);
   ASSERT_FALSE(body.ok());
   EXPECT_NE(body.error().message.find("leaves out"), std::string::npos);
