@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple build: a mesh or a scene becomes a subspace model that runs in real time.
 #include "command.h"
+#include "mesh_options.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/file.h"
 #include "supple/pipeline/build_subspace.h"
@@ -10,41 +11,24 @@
 namespace supple {
 namespace {
 
-struct Options {
-  std::string input;
+struct Options : MeshOptions {
   std::string output;
   std::string sketch;
   int modes = 0;
   int size = 0;
   bool anchored = false;
-  int resolution = 0;
-  std::vector<std::string> fixed;
-  SceneMaterial material;
-  std::vector<CLI::Option*> mesh_only;
+  int resolution = 32;
 };
 
-bool is_scene(const std::string& input) { return std::filesystem::path(input).extension() == ".toml"; }
-
-Result<Scene> scene_of_mesh(const Options& options) {
-  Scene scene;
-  scene.name = options.input;
-  scene.mesh = options.input;
-  scene.material = options.material;
-  scene.fixed = options.fixed;
-  scene.voxels.emplace();
-  scene.voxels->resolution = options.resolution > 0 ? options.resolution : 32;
+Scene scene_of_mesh(const Options& options) {
+  Scene scene = options.scene();
+  scene.voxels.emplace().resolution = options.resolution;
   return scene;
 }
 
 Result<Scene> make_scene(const Options& options) {
-  if (is_scene(options.input)) {
-    for (const CLI::Option* option : options.mesh_only) {
-      if (option->count() > 0)
-        return usage_error(fmt::format("{} is for a mesh; write it into {} instead (docs/scene.md)", option->get_name(),
-                                       options.input));
-    }
-  }
-  Result<Scene> scene = is_scene(options.input) ? load_scene(options.input, SceneUse::build) : scene_of_mesh(options);
+  SUPPLE_RETURN_IF_ERROR(options.check());
+  Result<Scene> scene = options.is_scene() ? load_scene(options.input, SceneUse::build) : scene_of_mesh(options);
   if (!scene.ok()) return scene;
   if (options.modes > 0) scene->reduction.linear_modes = options.modes;
   if (options.size > 0) scene->reduction.size = options.size;
@@ -111,24 +95,6 @@ Status build(const Options& options, Session& session) {
   return {};
 }
 
-void add_mesh_options(CLI::App& app, Options& options) {
-  const auto keep = [&](CLI::Option* option) {
-    options.mesh_only.push_back(option->group("Without a scene file"));
-    return option;
-  };
-  keep(app.add_option("--fix", options.fixed,
-                      std::string("Vertices that can't move; may be repeated:\n") + selection_help +
-                          ", or paint:NAME for the\npainted part of a surface (the attribute above 0.5)"))
-      ->type_name("SELECT")
-      ->allow_extra_args(false);
-  keep(app.add_option("--resolution", options.resolution, "Bricks along the longest side of a surface [32]"))
-      ->check(positive())
-      ->type_name("N");
-  keep(app.add_option("--young", options.material.young, "Young's modulus [Pa]"))->type_name("E");
-  keep(app.add_option("--poisson", options.material.poisson, "Poisson's ratio, below 0.5"))->type_name("NU");
-  keep(app.add_option("--density", options.material.density, "Density [kg/m³]"))->type_name("RHO");
-}
-
 RunCommand add(CLI::App& app) {
   describe(app,
            "Makes a subspace model (.supple) of one deformable object: a solid mesh as it is, or a surface filled\n"
@@ -152,7 +118,11 @@ RunCommand add(CLI::App& app) {
   app.add_flag("--anchored", options->anchored, "Refuse an object that can move as a whole");
   app.add_option("--sketch", options->sketch, "A recording of `supple sketch` to solve and take the basis from")
       ->type_name("FILE");
-  add_mesh_options(app, *options);
+  add_mesh_options(app, *options, ", or paint:NAME for the\npainted part of a surface (the attribute above 0.5)");
+  options->keep(app.add_option("--resolution", options->resolution, "Bricks along the longest side of a surface"))
+      ->check(positive())
+      ->type_name("N")
+      ->capture_default_str();
   return [options](Session& session) { return build(*options, session); };
 }
 

@@ -2,6 +2,7 @@
 // supple modes: the vibration modes of a solid mesh.
 #include "supple/fem/modes.h"
 #include "command.h"
+#include "mesh_options.h"
 #include "supple/io/vtu.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/vertex_selection.h"
@@ -141,9 +142,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("--fix", options->fixed, std::string("Vertices that can't move; may be repeated:\n") + selection_help)
       ->type_name("SELECT")
       ->allow_extra_args(false);
-  app.add_option("--young", options->material.young, "Young's modulus [Pa]")->type_name("E");
-  app.add_option("--poisson", options->material.poisson, "Poisson's ratio, below 0.5")->type_name("NU");
-  app.add_option("--density", options->material.density, "Density [kg/m³]")->type_name("RHO");
+  add_material_options(app, options->material);
   app.add_option("--vtu", options->vtu, "Write the shapes for ParaView")->type_name("FILE");
   return [options](Session& session) { return modes(*options, session); };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple sketch: records pulls at a linear model, from which `supple build --sketch` makes a basis.
 #include "command.h"
+#include "mesh_options.h"
 #include "supple/pipeline/build_subspace.h"
 
 #include <memory>
@@ -9,16 +10,13 @@
 namespace supple {
 namespace {
 
-struct Options {
-  std::string input;
+struct Options : MeshOptions {
   std::string output;
   std::vector<std::string> grabs;
   std::vector<std::string> paths;
   int steps = 20;
   int modes = 20;
   int resolution = 32;
-  std::vector<std::string> fixed;
-  SceneMaterial material;
 };
 
 /// "x,y,z x,y,z …": each corner's direction is the vector's, its length the reach as a part of the body's diagonal.
@@ -48,12 +46,9 @@ Result<std::vector<SketchPull>> make_pulls(const Options& options) {
 }
 
 Result<Scene> make_scene(const Options& options) {
-  if (std::filesystem::path(options.input).extension() == ".toml") return load_scene(options.input, SceneUse::build);
-  Scene scene;
-  scene.name = options.input;
-  scene.mesh = options.input;
-  scene.material = options.material;
-  scene.fixed = options.fixed;
+  SUPPLE_RETURN_IF_ERROR(options.check());
+  if (options.is_scene()) return load_scene(options.input, SceneUse::build);
+  Scene scene = options.scene();
   scene.voxels.emplace().resolution = options.resolution;
   return scene;
 }
@@ -114,16 +109,11 @@ RunCommand add(CLI::App& app) {
       ->check(positive())
       ->type_name("K")
       ->capture_default_str();
-  app.add_option("--fix", options->fixed, "Vertices that can't move; may be repeated")
-      ->type_name("SELECT")
-      ->allow_extra_args(false);
-  app.add_option("--resolution", options->resolution, "Bricks along the longest side of a surface")
+  add_mesh_options(app, *options);
+  options->keep(app.add_option("--resolution", options->resolution, "Bricks along the longest side of a surface"))
       ->check(positive())
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--young", options->material.young, "Young's modulus [Pa]")->type_name("E");
-  app.add_option("--poisson", options->material.poisson, "Poisson's ratio, below 0.5")->type_name("NU");
-  app.add_option("--density", options->material.density, "Density [kg/m³]")->type_name("RHO");
   return [options](Session& session) { return sketch(*options, session); };
 }
 

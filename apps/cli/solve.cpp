@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple solve: full-space statics or dynamics of a TOML scene, or of a mesh with a few options.
 #include "command.h"
+#include "mesh_options.h"
 #include "scene_report.h"
 #include "supple/pipeline/solve_scene.h"
 
@@ -9,28 +10,18 @@
 namespace supple {
 namespace {
 
-struct Options {
-  std::string input;
+struct Options : MeshOptions {
   std::string output;
-  std::vector<std::string> fixed;
   std::string gravity;
   bool is_static = false;
   double duration = 1.0;
   double dt = 1.0 / 60;
   std::string model = "stable_neo_hookean";
-  SceneMaterial material;
-  std::vector<CLI::Option*> mesh_only;
 };
 
-bool is_scene(const std::string& input) { return std::filesystem::path(input).extension() == ".toml"; }
-
 Result<Scene> scene_of_mesh(const Options& options) {
-  Scene scene;
-  scene.name = options.input;
-  scene.mesh = options.input;
+  Scene scene = options.scene();
   scene.model = *material_model_from(options.model);
-  scene.material = options.material;
-  scene.fixed = options.fixed;
   const Result<std::array<double, 3>> gravity =
       parse_vector("--gravity", options.gravity.empty() ? "0,-9.81,0" : options.gravity);
   if (!gravity.ok()) return gravity.error();
@@ -43,14 +34,8 @@ Result<Scene> scene_of_mesh(const Options& options) {
 }
 
 Result<Scene> make_scene(const Options& options) {
-  if (is_scene(options.input)) {
-    for (const CLI::Option* option : options.mesh_only) {
-      if (option->count() > 0)
-        return usage_error(fmt::format("{} is for a mesh; write it into {} instead (docs/scene.md)", option->get_name(),
-                                       options.input));
-    }
-  }
-  Result<Scene> scene = is_scene(options.input) ? load_scene(options.input) : scene_of_mesh(options);
+  SUPPLE_RETURN_IF_ERROR(options.check());
+  Result<Scene> scene = options.is_scene() ? load_scene(options.input) : scene_of_mesh(options);
   if (scene.ok() && !options.output.empty()) scene->output.directory = options.output;
   return scene;
 }
@@ -71,30 +56,23 @@ Status solve(const Options& options, Session& session) {
   return {};
 }
 
-/// Options that build a scene around a mesh.
-void add_mesh_options(CLI::App& app, Options& options) {
-  const auto keep = [&](CLI::Option* option) {
-    options.mesh_only.push_back(option->group("Without a scene file"));
-    return option;
-  };
-  keep(app.add_option("--fix", options.fixed,
-                      std::string("Vertices that can't move; may be repeated:\n") + selection_help))
-      ->type_name("SELECT")
-      ->allow_extra_args(false);
-  keep(app.add_option("--gravity", options.gravity, "Acceleration [m/s²], 0,-9.81,0 unless given"))->type_name("X,Y,Z");
-  keep(app.add_flag("--static", options.is_static, "Find the equilibrium instead of the motion"));
-  keep(app.add_option("--duration", options.duration, "Length of the motion [s]"))
+void add_solver_options(CLI::App& app, Options& options) {
+  options.keep(app.add_option("--gravity", options.gravity, "Acceleration [m/s²], 0,-9.81,0 unless given"))
+      ->type_name("X,Y,Z");
+  options.keep(app.add_flag("--static", options.is_static, "Find the equilibrium instead of the motion"));
+  options.keep(app.add_option("--duration", options.duration, "Length of the motion [s]"))
       ->check(positive())
       ->type_name("T")
       ->capture_default_str();
-  keep(app.add_option("--dt", options.dt, "Time step [s]"))->check(positive())->type_name("H")->capture_default_str();
-  keep(app.add_option("--material", options.model, "linear, corotational, stvk, neo_hookean, stable_neo_hookean"))
+  options.keep(app.add_option("--dt", options.dt, "Time step [s]"))
+      ->check(positive())
+      ->type_name("H")
+      ->capture_default_str();
+  options
+      .keep(app.add_option("--material", options.model, "linear, corotational, stvk, neo_hookean, stable_neo_hookean"))
       ->check(CLI::IsMember({"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"}).description(""))
       ->type_name("MODEL")
       ->capture_default_str();
-  keep(app.add_option("--young", options.material.young, "Young's modulus [Pa]"))->type_name("E");
-  keep(app.add_option("--poisson", options.material.poisson, "Poisson's ratio, below 0.5"))->type_name("NU");
-  keep(app.add_option("--density", options.material.density, "Density [kg/m³]"))->type_name("RHO");
 }
 
 RunCommand add(CLI::App& app) {
@@ -111,6 +89,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("SCENE", options->input, "A scene (.toml) or a solid mesh")->required()->type_name("");
   app.add_option("-o,--output", options->output, "Folder to write to, instead of the scene's")->type_name("DIR");
   add_mesh_options(app, *options);
+  add_solver_options(app, *options);
   return [options](Session& session) { return solve(*options, session); };
 }
 

@@ -164,6 +164,19 @@ TEST_F(SubspaceCli, BadInputGetsItsSentence) {
   EXPECT_NE(build_error({"free.toml", "--sketch", "missing.sketch"}).find("missing.sketch"), std::string::npos);
 }
 
+TEST_F(SubspaceCli, OptionsOfAMeshAreRefusedBesideAScene) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"build", "beam.toml", "-o", "x.supple", "--fix", "max-x"},
+        std::vector<std::string>{"solve", "beam.toml", "--young", "5"},
+        std::vector<std::string>{"sketch", "beam.toml", "-o", "x.sketch", "--grab", "max-x", "--path", "0,1,0", "--fix",
+                                 "max-x"}}) {
+    const CliRun result = supple(words);
+    EXPECT_EQ(result.code, 2) << words[0];
+    EXPECT_NE(result.err.find("write it into beam.toml"), std::string::npos) << result.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.sketch"));
+}
+
 TEST_F(SubspaceCli, DamagedModelsAreRefused) {
   ASSERT_EQ(supple({"build", "beam.toml", "-o", "beam.supple"}).code, 0);
   std::string bytes = slurp(folder / "beam.supple");

@@ -118,24 +118,5 @@ TEST(ModalBasis, RefusesBrokenBodies) {
   EXPECT_FALSE(ElasticBody::create(inverted, MaterialModel::stvk).ok());
 }
 
-TEST(ModalBasis, Measure) {
-  if (std::getenv("SUPPLE_MEASURE") == nullptr) GTEST_SKIP() << "set SUPPLE_MEASURE to time 20 modes on 12,000 DOF";
-  for (const bool anchored : {true, false}) {
-    const ElasticBody body =
-        box_body(ElementKind::brick, {.size = Vec3(3, 1, 1.1), .cells = {27, 11, 11}}, MaterialModel::stvk);
-    const auto fixed = anchored ? left_face(body) : std::vector<Index>{};
-    const ModalBasis result = must(build_modal_basis(body, fixed, {.linear_modes = 20}));
-    const std::string kind = anchored ? "anchored " : "free ";
-    measured(kind + "degrees of freedom", static_cast<double>(body.dof_count()));
-    measured(kind + "modes s", result.modes_seconds);
-    measured(kind + "right-hand sides s", result.right_hand_side_seconds);
-    measured(kind + "solves s", result.solve_seconds);
-    measured(kind + "iterations", result.iterations);
-    measured(kind + "pca s", result.pca_seconds);
-    measured(kind + "suggested size", result.suggested_size);
-    measured(kind + "residual", result.largest_residual);
-  }
-}
-
 }  // namespace
 }  // namespace supple

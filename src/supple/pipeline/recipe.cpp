@@ -311,13 +311,10 @@ double young_for_frequency(double frequency, double size, double poisson, double
 }
 
 Result<Recipe> parse_recipe(std::string_view text, const std::string& name, const std::filesystem::path& folder) {
-  const toml::parse_result parsed = toml::parse(text, name);
   TomlReader toml(name);
-  if (!parsed) {
-    toml.fail(parsed.error().source(), std::string(parsed.error().description()));
-    return toml.error();
-  }
-  const toml::table& root = parsed.table();
+  const toml::table* parsed = toml.parse(text);
+  if (!parsed) return toml.error();
+  const toml::table& root = *parsed;
   Recipe recipe;
   toml.only_keys(
       root, "a recipe",

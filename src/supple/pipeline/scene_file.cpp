@@ -268,13 +268,10 @@ int Scene::step_count() const { return static_cast<int>(std::max(1.0, std::round
 
 Result<Scene> parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder,
                           SceneUse use) {
-  const toml::parse_result parsed = toml::parse(text, name);
   TomlReader toml(name);
-  if (!parsed) {
-    toml.fail(parsed.error().source(), std::string(parsed.error().description()));
-    return toml.error();
-  }
-  const toml::table& root = parsed.table();
+  const toml::table* parsed = toml.parse(text);
+  if (!parsed) return toml.error();
+  const toml::table& root = *parsed;
   Scene scene;
   scene.name = name;
   scene.folder = folder;

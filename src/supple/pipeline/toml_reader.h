@@ -27,6 +27,17 @@ class TomlReader {
  public:
   explicit TomlReader(std::string name) : name_(std::move(name)) {}
 
+  /// The file's tables, valid as long as the reader; nothing, and an error, where the text isn't TOML.
+  const toml::table* parse(std::string_view text) {
+    toml::parse_result parsed = toml::parse(text, name_);
+    if (!parsed) {
+      fail(parsed.error().source(), std::string(parsed.error().description()));
+      return nullptr;
+    }
+    root_ = std::move(parsed).table();
+    return &root_;
+  }
+
   bool ok() const { return !error_.has_value(); }
   const Error& error() const { return *error_; }
 
@@ -167,6 +178,7 @@ class TomlReader {
   }
 
   std::string name_;
+  toml::table root_;
   std::optional<Error> error_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/soup.h"
 
+#include "supple/offline/meshing/triangle_bounds.h"
+
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
@@ -19,23 +21,11 @@ namespace supple {
 namespace {
 
 Status check(const Surface& surface) {
-  if (surface.triangles.empty()) return input_error("The surface has no triangles, so there is nothing to fill.");
-  Bounds bounds;
-  for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
-    for (const Index v : surface.triangles[t]) {
-      if (v < 0 || static_cast<std::size_t>(v) >= surface.vertices.size())
-        return input_error(
-            fmt::format("Triangle {} of the surface names vertex {}, but the surface has {} vertices; repair the file.",
-                        t, v, surface.vertices.size()));
-      if (!surface.vertices[static_cast<std::size_t>(v)].allFinite())
-        return input_error(
-            fmt::format("Vertex {} of the surface has a coordinate that isn't a number; repair the file.", v));
-      bounds.add(surface.vertices[static_cast<std::size_t>(v)]);
-    }
-  }
-  if (!(bounds.diagonal() > 0) || !std::isfinite(bounds.diagonal()))
+  const Result<Bounds> bounds = triangle_bounds(surface);
+  if (!bounds.ok()) return bounds.error();
+  if (!(bounds->diagonal() > 0) || !std::isfinite(bounds->diagonal()))
     return input_error(
-        fmt::format("The surface has a diagonal of {}, which can't be filled; check its units.", bounds.diagonal()));
+        fmt::format("The surface has a diagonal of {}, which can't be filled; check its units.", bounds->diagonal()));
   return {};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/voxelize.h"
 
+#include "supple/offline/meshing/triangle_bounds.h"
+
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/disjoint_sets.h"
 #include "supple/offline/meshing/triangle_box.h"
@@ -25,24 +27,10 @@ Status check_options(const VoxelOptions& options) {
   return {};
 }
 
-/// The box around the triangles; vertices that no triangle uses don't count.
-Result<Bounds> triangle_bounds(const Surface& surface) {
-  if (surface.triangles.empty()) return input_error("The surface has no triangles, so there is nothing to voxelize.");
-  Bounds bounds;
-  for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
-    for (const Index v : surface.triangles[t]) {
-      if (v < 0 || static_cast<std::size_t>(v) >= surface.vertices.size())
-        return input_error(
-            fmt::format("Triangle {} of the surface names vertex {}, but the surface has {} vertices; repair the file.",
-                        t, v, surface.vertices.size()));
-      const Vec3& p = surface.vertices[static_cast<std::size_t>(v)];
-      if (!p.allFinite())
-        return input_error(
-            fmt::format("Vertex {} of the surface has a coordinate that isn't a number; repair the file.", v));
-      bounds.add(p);
-    }
-  }
-  const double longest = bounds.size().maxCoeff();
+Result<Bounds> checked_bounds(const Surface& surface) {
+  Result<Bounds> bounds = triangle_bounds(surface);
+  if (!bounds.ok()) return bounds;
+  const double longest = bounds->size().maxCoeff();
   if (!(longest > 0) || !std::isfinite(longest))
     return input_error(
         fmt::format("The surface's longest side is {}, which can't be cut into voxels; check its units.", longest));
@@ -240,7 +228,7 @@ void lay_grid(const Bounds& bounds, int resolution, VoxelBody& body) {
 
 Result<VoxelBody> voxelize(const Surface& surface, const VoxelOptions& options) {
   SUPPLE_RETURN_IF_ERROR(check_options(options));
-  const Result<Bounds> bounds = triangle_bounds(surface);
+  const Result<Bounds> bounds = checked_bounds(surface);
   if (!bounds) return bounds.error();
   VoxelBody body;
   lay_grid(*bounds, options.resolution, body);
