@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/fem/elastic_body.h"
 
+#include "supple/base/parallel.h"
 #include "supple/fem/assembly.h"
+#include "supple/fem/material_models.h"
+#include "supple/fem/posed_rest.h"
 
 #include <fmt/format.h>
 
@@ -113,6 +116,33 @@ double volume_of(const VolumeMesh<Nodes>& mesh) {
   return volume;
 }
 
+/// Gradients and volumes of all elements for another rest shape.
+template <int Nodes>
+void pose_elements(ElementBatches<Nodes>& elements, const VecX& positions) {
+  parallel_for(static_cast<std::int64_t>(elements.batches.size()), 64, [&](std::int64_t b) {
+    ElementBatch<Nodes>& batch = elements.batches[static_cast<std::size_t>(b)];
+    for (std::size_t point = 0; point < batch.gradient.size(); ++point) {
+      Matrix3<Lanes> F = Matrix3<Lanes>::Zero();
+      for (int a = 0; a < Nodes; ++a) {
+        Eigen::Matrix<Lanes, 3, 1> x;
+        for (int i = 0; i < 3; ++i) {
+          Lanes value(0.0);
+          for (int lane = 0; lane < Lanes::width; ++lane)
+            value.set(lane,
+                      positions[3 * static_cast<Eigen::Index>(
+                                        batch.vertex[static_cast<std::size_t>(a)][static_cast<std::size_t>(lane)]) +
+                                i]);
+          x[i] = value;
+        }
+        F += x * batch.gradient[point].col(a).transpose();
+      }
+      const PosedRest<Lanes> rest = posed_rest<Lanes>(F);
+      batch.gradient[point] = (rest.inverse_transpose * batch.gradient[point]).eval();
+      batch.weight[point] *= rest.volume_ratio;
+    }
+  });
+}
+
 }  // namespace
 
 template <int Nodes>
@@ -136,6 +166,15 @@ Result<ElasticBody> ElasticBody::create_from(const VolumeMesh<Nodes>& mesh, Mate
 
 Result<ElasticBody> ElasticBody::create(const TetMesh& mesh, MaterialModel model) { return create_from(mesh, model); }
 Result<ElasticBody> ElasticBody::create(const HexMesh& mesh, MaterialModel model) { return create_from(mesh, model); }
+
+ElasticBody ElasticBody::posed(const VecX& positions) const {
+  auto data = std::make_shared<Data>(*data_);
+  data->rest_positions = positions;
+  std::visit([&](auto& elements) { pose_elements(elements, positions); }, data->elements);
+  ElasticBody body;
+  body.data_ = std::move(data);
+  return body;
+}
 
 Index ElasticBody::vertex_count() const { return data_->mass.rows(); }
 Index ElasticBody::element_count() const { return data_->element_count; }

@@ -22,6 +22,10 @@ class ElasticBody {
   static Result<ElasticBody> create(const TetMesh& mesh, MaterialModel model);
   static Result<ElasticBody> create(const HexMesh& mesh, MaterialModel model);
 
+  /// The same matter in another shape of rest: strain is measured from `positions`, mass stays as it is. Elements that
+  /// are crushed or inverted there count as squeezed to a limit (fem/posed_rest.h).
+  ElasticBody posed(const VecX& positions) const;
+
   Index vertex_count() const;
   Index dof_count() const { return 3 * vertex_count(); }
   Index element_count() const;

@@ -65,6 +65,13 @@ struct RecipeMaterial {
   bool operator==(const RecipeMaterial&) const = default;
 };
 
+/// [flesh]: how the body is reduced and how it moves.
+struct RecipeFlesh {
+  int size = 45;         ///< r: coordinates
+  double damping = 0.2;  ///< damping ratio
+  bool operator==(const RecipeFlesh&) const = default;
+};
+
 struct Recipe {
   // Paths are as the file has them, relative to its folder.
   std::string input;
@@ -81,6 +88,7 @@ struct Recipe {
   bool find_hard_parts = true;
 
   RecipeMaterial material;
+  RecipeFlesh flesh;
   std::vector<RecipePaint> paints;
   std::vector<RecipePose> poses;
   std::vector<RecipeMotion> motions;

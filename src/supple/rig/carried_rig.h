@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rig moves a surface; this carries its motion to other points, the vertices of the mesh inside (2016 paper, 4.1):
 //
-//   x_i(p) = X_i + Σ_k w_ik (Φ̄_k(p) − X̄_k),   w_ik ∝ 1/d_ik   over the k nearest surface vertices (Shepard's weights)
+//   x_i(p) = X_i + Σ_k w_ik (Φ̄_k(p) − X̄_k)   over four surface vertices (offline/fitting/surface_carry.h chooses them)
 //
 // The result is a rig again, so that corrections in some poses (the fitted rest shapes of Eq. 3) go on top of it by
 // pose-space deformation like an artist's (pose_space.h).
@@ -17,7 +17,7 @@ struct SurfaceCarry {
   static constexpr int neighbours = 4;
 
   std::vector<std::array<Index, neighbours>> vertex;   ///< of the surface, for each carried point
-  std::vector<std::array<double, neighbours>> weight;  ///< sum one, none negative
+  std::vector<std::array<double, neighbours>> weight;  ///< sum one; beyond the skin some may be negative
 
   std::size_t size() const { return vertex.size(); }
 };

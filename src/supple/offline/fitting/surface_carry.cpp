@@ -5,51 +5,165 @@
 #include "supple/base/parallel.h"
 #include "supple/mesh/point_tree.h"
 #include "supple/mesh/triangle_tree.h"
+#include "supple/offline/fitting/surrounding_weights.h"
+
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+
+#include <numbers>
+#include <optional>
 
 namespace supple {
 namespace {
 
 /// How many neighbours are looked at to find enough that are not hidden.
 constexpr int candidates = 24;
+constexpr int ray_count = 42;
 
-/// Whether the skin lies between; the last hundredth of the way is the skin around the candidate itself.
-bool hidden(const TriangleTree& tree, const Vec3& from, const Vec3& to, std::vector<double>& crossings) {
-  tree.crossings(from, from + 0.99 * (to - from), crossings);
-  return !crossings.empty();
+/// Directions spread evenly over the sphere, along a spiral of golden angles.
+std::vector<Vec3> ray_directions() {
+  std::vector<Vec3> directions;
+  for (int k = 0; k < ray_count; ++k) {
+    const double z = 1 - (2 * k + 1.0) / ray_count;
+    const double angle = k * std::numbers::pi * (3 - std::sqrt(5.0));
+    const double radius = std::sqrt(1 - z * z);
+    directions.emplace_back(radius * std::cos(angle), radius * std::sin(angle), z);
+  }
+  return directions;
 }
+
+/// Weights on four vertices of the surface.
+struct Carrier {
+  std::array<Index, SurfaceCarry::neighbours> vertex{};
+  std::array<double, SurfaceCarry::neighbours> weight{};
+};
+
+class CarrierFinder {
+ public:
+  explicit CarrierFinder(const Surface& surface)
+      : surface_(surface),
+        points_(surface.vertices),
+        tree_(surface),
+        directions_(ray_directions()),
+        reach_(2 * bounds_of(surface.vertices).diagonal()) {}
+
+  Carrier find(const Vec3& x) const {
+    const std::vector<PointTree::Neighbour> near = visible_neighbours(x);
+    if (const auto inside = surrounded(x, near)) return *inside;
+    if (const auto outside = behind_nearest_triangle(x)) return *outside;
+    return shepard(near);
+  }
+
+ private:
+  const Vec3& at(Index vertex) const { return surface_.vertices[static_cast<std::size_t>(vertex)]; }
+
+  /// Whether the skin lies between; the last hundredth of the way is the skin around the candidate itself.
+  bool hidden(const Vec3& from, const Vec3& to) const {
+    std::vector<double> crossings;
+    tree_.crossings(from, from + 0.99 * (to - from), crossings);
+    return !crossings.empty();
+  }
+
+  std::vector<PointTree::Neighbour> visible_neighbours(const Vec3& x) const {
+    const std::vector<PointTree::Neighbour> near = points_.nearest(x, candidates);
+    std::vector<PointTree::Neighbour> chosen;
+    for (const PointTree::Neighbour& n : near) {
+      if (chosen.size() == SurfaceCarry::neighbours) break;
+      if (!hidden(x, at(n.point))) chosen.push_back(n);
+    }
+    if (chosen.empty())
+      chosen.assign(near.begin(), near.begin() + std::min<std::ptrdiff_t>(SurfaceCarry::neighbours, std::ssize(near)));
+    return chosen;
+  }
+
+  /// The vertex nearest to where a ray first meets the skin.
+  std::optional<Index> first_hit(const Vec3& from, const Vec3& direction) const {
+    std::vector<double> crossings;
+    const Vec3 to = from + reach_ * direction;
+    tree_.crossings(from, to, crossings);
+    if (crossings.empty()) return std::nullopt;
+    const Vec3 hit = from + crossings.front() * (to - from);
+    const TriangleTree::Nearest triangle = tree_.nearest(hit);
+    const Triangle& corners = surface_.triangles[static_cast<std::size_t>(triangle.triangle)];
+    return *std::min_element(corners.begin(), corners.end(), [&](Index a, Index b) {
+      return (at(a) - hit).squaredNorm() < (at(b) - hit).squaredNorm();
+    });
+  }
+
+  std::optional<Carrier> surrounded(const Vec3& x, const std::vector<PointTree::Neighbour>& near) const {
+    std::vector<Index> around;
+    for (const PointTree::Neighbour& n : near) around.push_back(n.point);
+    for (const Vec3& direction : directions_)
+      if (const auto hit = first_hit(x, direction)) around.push_back(*hit);
+    std::sort(around.begin(), around.end());
+    around.erase(std::unique(around.begin(), around.end()), around.end());
+    std::vector<Vec3> positions;
+    for (const Index v : around) positions.push_back(at(v));
+    const auto weights = surrounding_weights(x, positions);
+    if (!weights) return std::nullopt;
+    Carrier result;
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
+      result.vertex[k] = around[static_cast<std::size_t>(weights->point[k])];
+      result.weight[k] = weights->weight[k];
+    }
+    return result;
+  }
+
+  std::optional<Carrier> behind_nearest_triangle(const Vec3& x) const {
+    const TriangleTree::Nearest nearest = tree_.nearest(x);
+    if (nearest.triangle < 0) return std::nullopt;
+    const Triangle& t = surface_.triangles[static_cast<std::size_t>(nearest.triangle)];
+    const Vec3 normal = (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).normalized();
+    const Vec3 away = x - nearest.point;
+    const Vec3 inward = away.norm() > 1e-9 * reach_ && std::abs(away.normalized().dot(normal)) > 0.5
+                            ? Vec3(-away.normalized())
+                            : Vec3(-normal);
+    const auto opposite = first_hit(nearest.point + 1e-6 * reach_ * inward, inward);
+    if (!opposite) return std::nullopt;
+    Mat3 edges;
+    edges << at(t[1]) - at(t[0]), at(t[2]) - at(t[0]), at(*opposite) - at(t[0]);
+    const Vec3 w = edges.inverse() * (x - at(t[0]));
+    Carrier result{{t[0], t[1], t[2], *opposite}, {1 - w.sum(), w[0], w[1], w[2]}};
+    // A thin or distant triangle continued far would magnify what it does.
+    const bool tame = w.allFinite() && std::all_of(result.weight.begin(), result.weight.end(),
+                                                   [](double value) { return std::abs(value) < 2; });
+    return tame ? std::optional(result) : std::nullopt;
+  }
+
+  static Carrier shepard(const std::vector<PointTree::Neighbour>& near) {
+    // A point on a surface vertex moves with that vertex alone.
+    const double floor = 1e-9 * (near.front().distance + near.back().distance) + 1e-300;
+    Carrier result;
+    double sum = 0;
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
+      const bool exists = k < near.size();
+      result.vertex[k] = near[exists ? k : 0].point;
+      result.weight[k] = exists ? 1 / (near[k].distance + floor) : 0;
+      sum += result.weight[k];
+    }
+    for (double& w : result.weight) w /= sum;
+    return result;
+  }
+
+  const Surface& surface_;
+  PointTree points_;
+  TriangleTree tree_;
+  std::vector<Vec3> directions_;
+  double reach_;
+};
 
 }  // namespace
 
 SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface) {
   SUPPLE_ASSERT(!surface.vertices.empty());
-  const PointTree nearest(surface.vertices);
-  const TriangleTree skin(surface);
+  const CarrierFinder finder(surface);
   SurfaceCarry carry;
   carry.vertex.resize(points.size());
   carry.weight.resize(points.size());
-  parallel_for(static_cast<std::int64_t>(points.size()), 64, [&](std::int64_t i) {
-    const auto point = static_cast<std::size_t>(i);
-    const std::vector<PointTree::Neighbour> near = nearest.nearest(points[point], candidates);
-    std::vector<PointTree::Neighbour> chosen;
-    std::vector<double> crossings;
-    for (const PointTree::Neighbour& n : near) {
-      if (chosen.size() == SurfaceCarry::neighbours) break;
-      if (!hidden(skin, points[point], surface.vertices[static_cast<std::size_t>(n.point)], crossings))
-        chosen.push_back(n);
-    }
-    if (chosen.empty())
-      chosen.assign(near.begin(), near.begin() + std::min<std::ptrdiff_t>(SurfaceCarry::neighbours, std::ssize(near)));
-    // A point on a surface vertex moves with that vertex alone.
-    const double floor = 1e-9 * (chosen.front().distance + chosen.back().distance) + 1e-300;
-    double sum = 0;
-    for (int k = 0; k < SurfaceCarry::neighbours; ++k) {
-      const auto slot = static_cast<std::size_t>(k);
-      const bool exists = slot < chosen.size();
-      carry.vertex[point][slot] = chosen[exists ? slot : 0].point;
-      carry.weight[point][slot] = exists ? 1 / (chosen[slot].distance + floor) : 0;
-      sum += carry.weight[point][slot];
-    }
-    for (double& w : carry.weight[point]) w /= sum;
+  parallel_for(static_cast<std::int64_t>(points.size()), 16, [&](std::int64_t i) {
+    const Carrier carrier = finder.find(points[static_cast<std::size_t>(i)]);
+    carry.vertex[static_cast<std::size_t>(i)] = carrier.vertex;
+    carry.weight[static_cast<std::size_t>(i)] = carrier.weight;
   });
   return carry;
 }

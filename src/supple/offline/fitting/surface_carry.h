@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shepard's weights for carrying a rig from the skin to the mesh inside (rig/carried_rig.h).
+// Weights for carrying a rig from the skin to the mesh inside (rig/carried_rig.h): four vertices of the skin for each
+// point, as in the 2016 paper (section 4.1), but chosen around the point instead of nearest to it.
 //
-// Nearest means nearest through the flesh: skin vertices that the skin of another part hides (the other thigh, the
-// torso beside an arm) are left out where visible ones exist.
+// Shepard's weights on the nearest four blend displacements: a limb that turns by an angle drags its inside along with
+// whichever side is near, and shears it by as much as the limb is thick. Weights that reproduce the point itself,
+// Σ w_k X̄_k = X, carry every rotation and every stretch of the limb exactly, at the same cost.
+//   inside         rays find skin in all directions; four of the vertices hit surround the point
+//   (surrounding_weights.h) just outside   the nearest triangle and a vertex of the skin behind it, continued linearly
+//   else           Shepard's weights on the nearest four (open sheets, single triangles)
+// Rays end at the first skin they meet, so that other parts (the other thigh, the torso beside an arm) have no say.
 #pragma once
 
 #include "supple/mesh/surface.h"

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/math/nonnegative_least_squares.h"
+
+#include <Eigen/Cholesky>
+
+#include <vector>
+
+namespace supple {
+namespace {
+
+class BlockPivoting {
+ public:
+  BlockPivoting(const MatX& G, const VecX& h)
+      : G_(G),
+        h_(h),
+        positive_(static_cast<std::size_t>(h.size()), 1),
+        x_(VecX::Zero(h.size())),
+        tolerance_(1e-10 * h.cwiseAbs().maxCoeff()) {}
+
+  VecX run() {
+    std::size_t fewest = positive_.size() + 1;
+    int patience = 3;
+    const int limit = 100 + 2 * static_cast<int>(positive_.size());
+    for (int iteration = 0; iteration < limit; ++iteration) {
+      solve();
+      const std::vector<Eigen::Index> wrong = infeasible();
+      if (wrong.empty()) break;
+      if (wrong.size() < fewest) {
+        fewest = wrong.size();
+        patience = 3;
+      } else {
+        --patience;
+      }
+      if (patience >= 0) {
+        for (const Eigen::Index i : wrong) flip(i);
+      } else {
+        flip(wrong.back());
+      }
+    }
+    return x_.cwiseMax(0);
+  }
+
+ private:
+  void flip(Eigen::Index i) { positive_[static_cast<std::size_t>(i)] ^= 1; }
+
+  void solve() {
+    std::vector<Eigen::Index> set;
+    for (std::size_t i = 0; i < positive_.size(); ++i)
+      if (positive_[i]) set.push_back(static_cast<Eigen::Index>(i));
+    MatX G = G_(set, set);
+    G.diagonal().array() += 1e-12;  // of unit columns; keeps twins apart
+    x_.setZero();
+    const VecX solution = G.llt().solve(VecX(h_(set)));
+    x_(set) = solution;
+    gradient_ = G_ * x_ - h_;
+  }
+
+  std::vector<Eigen::Index> infeasible() const {
+    std::vector<Eigen::Index> wrong;
+    for (Eigen::Index i = 0; i < x_.size(); ++i) {
+      const bool in = positive_[static_cast<std::size_t>(i)] != 0;
+      if (in ? x_[i] < 0 : gradient_[i] < -tolerance_) wrong.push_back(i);
+    }
+    return wrong;
+  }
+
+  const MatX& G_;
+  const VecX& h_;
+  std::vector<char> positive_;
+  VecX x_, gradient_;
+  double tolerance_;
+};
+
+}  // namespace
+
+VecX nonnegative_least_squares(const MatX& G, const VecX& h) {
+  if (h.size() == 0) return h;
+  const VecX scale = G.diagonal().unaryExpr([](double d) { return d > 0 ? 1 / std::sqrt(d) : 0.0; });
+  const MatX scaled_G = scale.asDiagonal() * G * scale.asDiagonal();
+  const VecX scaled_h = scale.cwiseProduct(h);
+  return scale.cwiseProduct(BlockPivoting(scaled_G, scaled_h).run());
+}
+
+}  // namespace supple

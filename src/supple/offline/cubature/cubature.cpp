@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/cubature/cubature.h"
+
+#include "supple/base/parallel.h"
+#include "supple/math/nonnegative_least_squares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+using Matrix = CubatureSamples::Matrix;
+
+/// Column e of the matrix that is never formed: D_eᵀ s_ek for all k, one under the other.
+Matrix column(const CubatureSamples& samples, Index site) {
+  const Eigen::Index first = static_cast<Eigen::Index>(site) * samples.site_size;
+  return samples.basis.middleCols(first, samples.site_size) *
+         samples.values.middleCols(first, samples.site_size).transpose();
+}
+
+Matrix columns_of(const CubatureSamples& samples, std::span<const Index> sites) {
+  Matrix result(samples.size() * samples.samples(), static_cast<Eigen::Index>(sites.size()));
+  parallel_for(static_cast<std::int64_t>(sites.size()), 1, [&](std::int64_t i) {
+    const Matrix c = column(samples, sites[static_cast<std::size_t>(i)]);
+    result.col(i) = Eigen::Map<const Eigen::VectorXf>(c.data(), c.size());
+  });
+  return result;
+}
+
+Eigen::Map<const VecX> stacked(const MatX& matrix) { return {matrix.data(), matrix.size()}; }
+
+VecX column_lengths(const CubatureSamples& samples) {
+  VecX lengths(samples.sites());
+  parallel_for(samples.sites(), 64, [&](std::int64_t e) {
+    // |D s|² = trace((sᵀs)(DᵀD)), both d × d: cheaper than the column itself.
+    const Eigen::Index first = e * samples.site_size;
+    const Matrix d = samples.basis.middleCols(first, samples.site_size);
+    const Matrix s = samples.values.middleCols(first, samples.site_size);
+    const Matrix dd = d.transpose() * d;
+    const Matrix ss = s.transpose() * s;
+    lengths[e] = std::sqrt(std::max(0.0F, dd.cwiseProduct(ss).sum()));
+  });
+  return lengths;
+}
+
+/// Aᵀ ρ with columns scaled to unit length.
+VecX correlations(const CubatureSamples& samples, const MatX& residual, const VecX& lengths) {
+  const Matrix rho = residual.cast<float>();
+  VecX result(samples.sites());
+  parallel_ranges(samples.sites(), 64, [&](std::int64_t begin, std::int64_t end) {
+    const Eigen::Index d = samples.site_size;
+    const Matrix product = rho.transpose() * samples.basis.middleCols(begin * d, (end - begin) * d);  // T × d·sites
+    for (std::int64_t e = begin; e < end; ++e) {
+      const double sum = product.middleCols((e - begin) * d, d).cwiseProduct(samples.values.middleCols(e * d, d)).sum();
+      result[e] = lengths[e] > 0 ? sum / lengths[e] : 0;
+    }
+  });
+  return result;
+}
+
+/// AᵀA, summed in double over blocks of rows that are multiplied in single precision.
+MatX gram(const Matrix& A) {
+  constexpr Eigen::Index rows = 1024, columns = 64;
+  MatX result = MatX::Zero(A.cols(), A.cols());
+  parallel_ranges(A.cols(), columns, [&](std::int64_t begin, std::int64_t end) {
+    for (Eigen::Index row = 0; row < A.rows(); row += rows) {
+      const Eigen::Index count = std::min(rows, A.rows() - row);
+      const auto left = A.block(row, 0, count, end);  // the upper triangle only
+      result.block(0, begin, end, end - begin) +=
+          (left.transpose() * A.block(row, begin, count, end - begin)).cast<double>();
+    }
+  });
+  result.triangularView<Eigen::StrictlyLower>() = result.transpose();
+  return result;
+}
+
+struct Fit {
+  Cubature cubature;
+  MatX residual;  ///< b − A w
+};
+
+Fit fit(const CubatureSamples& samples, std::vector<Index> sites) {
+  std::sort(sites.begin(), sites.end());
+  const Matrix A = columns_of(samples, sites);
+  const VecX b = stacked(samples.totals);
+  const VecX h = (A.cast<double>().transpose() * b).eval();
+  const VecX w = nonnegative_least_squares(gram(A), h);
+  Fit result;
+  const VecX residual = b - A.cast<double>() * w;
+  result.residual = Eigen::Map<const MatX>(residual.data(), samples.size(), samples.samples());
+  result.cubature.training_error = residual.norm() / std::max(b.norm(), 1e-300);
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    if (w[static_cast<Eigen::Index>(i)] <= 0) continue;
+    result.cubature.sites.push_back(sites[i]);
+    kept.push_back(w[static_cast<Eigen::Index>(i)]);
+  }
+  result.cubature.weights = Eigen::Map<const VecX>(kept.data(), static_cast<Eigen::Index>(kept.size()));
+  return result;
+}
+
+/// The places of the `count` largest positive entries.
+std::vector<Index> largest(const VecX& values, Eigen::Index count) {
+  std::vector<Index> order;
+  for (Eigen::Index i = 0; i < values.size(); ++i)
+    if (values[i] > 0) order.push_back(static_cast<Index>(i));
+  const auto keep = std::min<std::size_t>(order.size(), static_cast<std::size_t>(count));
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(keep), order.end(),
+                    [&](Index a, Index b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+  order.resize(keep);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+class Pursuit {
+ public:
+  Pursuit(const CubatureSamples& samples) : samples_(samples), lengths_(column_lengths(samples)) {
+    best_.residual = samples.totals;
+    best_.cubature.training_error = 1;
+  }
+
+  const Fit& best() const { return best_; }
+
+  /// Hard thresholding pursuit with at most `count` sites, from the best choice so far.
+  void run(Eigen::Index count, int max_iterations) {
+    Fit current = best_;
+    std::vector<Index> previous;
+    for (int iteration = 0; iteration < max_iterations; ++iteration) {
+      std::vector<Index> chosen = largest(gradient_step(current), count);
+      if (chosen == previous || chosen.empty()) break;
+      previous = chosen;
+      current = fit(samples_, std::move(chosen));
+      if (current.cubature.training_error < best_.cubature.training_error) best_ = current;
+    }
+  }
+
+ private:
+  /// w + μ g in units of unit columns; μ = |g_S|² / |A g_S|² minimises along the gradient g on its own support S.
+  VecX gradient_step(const Fit& from) const {
+    const VecX g = correlations(samples_, from.residual, lengths_);
+    VecX w = VecX::Zero(samples_.sites());
+    const Cubature& c = from.cubature;
+    for (std::size_t i = 0; i < c.sites.size(); ++i)
+      w[c.sites[i]] = c.weights[static_cast<Eigen::Index>(i)] * lengths_[c.sites[i]];
+    return w + step_length(g, c) * g;
+  }
+  double step_length(const VecX& g, const Cubature& c) const {
+    std::vector<Index> support = c.sites;
+    if (support.empty()) support = largest(g, 64);
+    VecX direction(static_cast<Eigen::Index>(support.size()));
+    for (std::size_t i = 0; i < support.size(); ++i) direction[static_cast<Eigen::Index>(i)] = g[support[i]];
+    // On the fitted support the gradient vanishes; the newcomers decide.
+    if (direction.norm() < 0.1 * g.norm()) {
+      support = largest(g, std::max<Eigen::Index>(64, static_cast<Eigen::Index>(support.size())));
+      direction.resize(static_cast<Eigen::Index>(support.size()));
+      for (std::size_t i = 0; i < support.size(); ++i) direction[static_cast<Eigen::Index>(i)] = g[support[i]];
+    }
+    const Matrix A = columns_of(samples_, support);
+    VecX scaled = direction;
+    for (std::size_t i = 0; i < support.size(); ++i)
+      scaled[static_cast<Eigen::Index>(i)] /= std::max(lengths_[support[i]], 1e-30);
+    const double denominator = (A.cast<double>() * scaled).squaredNorm();
+    return denominator > 0 ? direction.squaredNorm() / denominator : 0;
+  }
+
+  const CubatureSamples& samples_;
+  VecX lengths_;
+  Fit best_;
+};
+
+}  // namespace
+
+double cubature_error(const CubatureSamples& samples, const Cubature& cubature) {
+  const Matrix A = columns_of(samples, cubature.sites);
+  const VecX residual = stacked(samples.totals) - A.cast<double>() * cubature.weights;
+  return residual.norm() / std::max(samples.totals.norm(), 1e-300);
+}
+
+Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites) {
+  return fit(samples, std::move(sites)).cubature;
+}
+
+Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress) {
+  Pursuit pursuit(samples);
+  const Eigen::Index most =
+      std::min<Eigen::Index>(samples.sites(), settings.most_sites > 0 ? settings.most_sites : 8 * samples.size() + 64);
+  // Grown in steps: each starts from what the last one found, and stops where the tolerance is reached.
+  for (Eigen::Index count = std::min<Eigen::Index>(most, std::max<Eigen::Index>(16, samples.size()));;) {
+    pursuit.run(count, settings.max_iterations);
+    progress.update(static_cast<double>(count) / static_cast<double>(most));
+    const bool enough = pursuit.best().cubature.training_error <= settings.tolerance;
+    if (count >= most || progress.cancelled() || (enough && settings.most_sites == 0)) break;
+    count = std::min(most, count + std::max<Eigen::Index>(8, count / 2));
+  }
+  return pursuit.best().cubature;
+}
+
+}  // namespace supple

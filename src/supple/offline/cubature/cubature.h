@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cubature: a sum over all elements (or vertices) replaced by a weighted sum over few of them (2016 paper, 5.3
+// and 5.4).
+//
+// Site e contributes D_eᵀ s_e to a reduced force: D_e is d × r (the basis seen from the site), s_e the site's own
+// d numbers (stress times volume: d = 9; mass times acceleration: d = 3). For samples k = 1 … T with total b_k:
+//   Σ_e w_e D_eᵀ s_ek ≈ b_k,  w ≥ 0,  few w_e ≠ 0          each sample divided by |b_k| (Eq. 18, 25)
+// Sites are chosen by hard thresholding pursuit (Foucart 2011; von Tycowicz et al. 2013): step along the gradient, keep
+// the largest entries, solve for their weights by non-negative least squares, repeat until the choice stays.
+//
+// The matrix of all columns has T r rows for every site. It is never formed: a product with its transpose is
+// Σ_k (D_e ρ_k)·s_ek, one small matrix product per site.
+#pragma once
+
+#include "supple/base/progress.h"
+#include "supple/base/types.h"
+
+#include <Eigen/Core>
+
+#include <vector>
+
+namespace supple {
+
+/// What a site knows. Single precision: the weights are solved for in double from few columns.
+struct CubatureSamples {
+  using Matrix = Eigen::MatrixXf;
+
+  int site_size = 0;  ///< d
+  Matrix basis;       ///< r × (d sites): columns d e … d e + d − 1 are D_eᵀ
+  Matrix values;      ///< T × (d sites): s_ek, already divided by |b_k|
+  MatX totals;        ///< r × T: b_k / |b_k|
+
+  Eigen::Index sites() const { return basis.cols() / site_size; }
+  Eigen::Index size() const { return basis.rows(); }
+  Eigen::Index samples() const { return totals.cols(); }
+};
+
+struct Cubature {
+  std::vector<Index> sites;  ///< ascending
+  VecX weights;              ///< beside them, positive
+  double training_error = 0.0;
+};
+
+struct CubatureSettings {
+  int most_sites = 0;       ///< 0: as many as the tolerance needs
+  double tolerance = 0.02;  ///< relative error on the training samples at which no more sites are added
+  int max_iterations = 4;   ///< of pursuit, for each number of sites
+};
+
+/// √(Σ_k |Σ_e w_e D_eᵀ s_ek − b_k|² / Σ_k |b_k|²)
+double cubature_error(const CubatureSamples& samples, const Cubature& cubature);
+
+/// The weights that fit the samples best on given sites.
+Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites);
+
+Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings = {},
+                         Progress& progress = Progress::silent());
+
+}  // namespace supple

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A point as a mean of few points around it: w ≥ 0, Σ w = 1, Σ w X_k = X, such that Σ w |X_k − X|² is least.
+//
+// That linear program chooses the corners of the Delaunay tetrahedron of the X_k that contains X, and its barycentric
+// coordinates, without triangulating anything: a basic solution has four positive weights. Solved by the simplex
+// method with four rows; four far points of great cost make a first solution, and stay in the last one where X lies
+// outside of all the others.
+#pragma once
+
+#include "supple/base/types.h"
+
+#include <array>
+#include <optional>
+#include <span>
+
+namespace supple {
+
+struct SurroundingWeights {
+  std::array<Index, 4> point{};  ///< places in `points`
+  std::array<double, 4> weight{};
+};
+
+/// None when x is not surrounded.
+std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<const Vec3> points);
+
+}  // namespace supple

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/posespace/flesh_frequency.h"
+
+#include "supple/fem/linear_solver.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace supple {
+
+Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed) {
+  const Result<FreeVertices> free = FreeVertices::create(body, fixed);
+  if (!free.ok()) return free.error();
+  BlockMatrix K = body.make_matrix();
+  VecX f(body.dof_count());
+  body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
+  LinearSolver solver(*free, {});
+  VecX compliance = VecX::Zero(body.vertex_count());  // largest |s| over the three directions, for a = 1
+  for (int axis = 0; axis < 3; ++axis) {
+    VecX push = VecX::Zero(body.dof_count());
+    for (Index v = 0; v < body.vertex_count(); ++v) push[3 * v + axis] = 1;
+    VecX sag;
+    if (!solver.solve(K, body.consistent_mass() * push, sag).solved())
+      return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
+    for (Index v = 0; v < body.vertex_count(); ++v)
+      compliance[v] = std::max(compliance[v], sag.segment<3>(3 * v).norm());
+  }
+  std::vector<std::pair<double, double>> ranked;  // compliance, mass
+  double total = 0;
+  for (const Index v : free->vertices()) {
+    ranked.emplace_back(compliance[v], body.lumped_mass()[3 * v]);
+    total += ranked.back().second;
+  }
+  std::sort(ranked.begin(), ranked.end(), std::greater<>());
+  double seen = 0;
+  for (const auto& [s, mass] : ranked) {
+    seen += mass;
+    if (seen >= 0.1 * total) return 1 / std::sqrt(std::max(s, 1e-300)) / (2 * std::numbers::pi);
+  }
+  return failure("the flesh has no mass");
+}
+
+RayleighDamping rayleigh_damping(double frequency, double ratio) {
+  const double low = 2 * std::numbers::pi * frequency;
+  const double high = 4 * low;
+  return {2 * ratio * low * high / (low + high), 2 * ratio / (low + high)};
+}
+
+}  // namespace supple

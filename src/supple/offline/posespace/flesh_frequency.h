@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feel, not pascals: how fast flesh sways, as a number that scales with nothing.
+//
+// Push the whole body with an acceleration a: free flesh gives way by s = K⁻¹ M a. A mass on a spring gives way by
+// a/ω², so at each vertex ω = √(a/s). The flesh's frequency is that of the tenth of its mass that gives way most,
+// whatever the direction of the push: thin appendages that weigh little don't decide it, nor what sits close to bones.
+// Stiffness counts linearly: f² ∝ E, so one solve tells how stiff flesh of a wanted frequency must be.
+#pragma once
+
+#include "supple/base/result.h"
+#include "supple/fem/elastic_body.h"
+
+#include <span>
+
+namespace supple {
+
+/// [Hz]. Fails when the body isn't held everywhere.
+Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed);
+
+/// α and β of Rayleigh damping that give the damping ratio ζ at frequencies f and 4 f [Hz], and nearly so between:
+/// ζ(ω) = (α/ω + β ω)/2.
+struct RayleighDamping {
+  double mass = 0.0;       ///< α [1/s]
+  double stiffness = 0.0;  ///< β [s]
+};
+RayleighDamping rayleigh_damping(double frequency, double ratio);
+
+}  // namespace supple

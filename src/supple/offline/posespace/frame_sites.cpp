@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/posespace/frame_sites.h"
+
+#include "supple/base/parallel.h"
+#include "supple/fem/element.h"
+#include "supple/math/svd3.h"
+#include "supple/mesh/bounds.h"
+#include "supple/rig/pose_layout.h"
+
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace supple {
+namespace {
+
+constexpr double unreached = std::numeric_limits<double>::infinity();
+
+std::array<Vec3, 4> corners(std::span<const Vec3> positions, const std::array<Index, 4>& vertices) {
+  std::array<Vec3, 4> x;
+  for (std::size_t k = 0; k < 4; ++k) x[k] = positions[static_cast<std::size_t>(vertices[k])];
+  return x;
+}
+
+Mat3 edges(const std::array<Vec3, 4>& x) {
+  Mat3 result;
+  for (int k = 0; k < 3; ++k) result.col(k) = x[static_cast<std::size_t>(k) + 1] - x[0];
+  return result;
+}
+
+/// Rotations of tetrahedra from the neutral to the posed shape.
+std::vector<Eigen::Vector4d> tet_rotations(std::span<const Vec3> neutral, std::span<const std::array<Index, 4>> tets,
+                                           std::span<const Vec3> posed) {
+  std::vector<Eigen::Vector4d> result(tets.size());
+  parallel_for(static_cast<std::int64_t>(result.size()), 256, [&](std::int64_t i) {
+    const auto& tet = tets[static_cast<std::size_t>(i)];
+    const Mat3 F = edges(corners(posed, tet)) * edges(corners(neutral, tet)).inverse();
+    result[static_cast<std::size_t>(i)] = Eigen::Quaterniond(polar_rotation<double>(F)).coeffs();
+  });
+  return result;
+}
+
+/// Four of the vertices that span much: far ends first, then the largest triangle, then the largest volume on it.
+std::array<Index, 4> fattest_tet(std::span<const Vec3> x, const std::vector<Index>& among, Index start) {
+  const auto at = [&](Index v) -> const Vec3& { return x[static_cast<std::size_t>(v)]; };
+  const auto best = [&](const auto& measure) {
+    return *std::max_element(among.begin(), among.end(), [&](Index a, Index b) { return measure(a) < measure(b); });
+  };
+  std::array<Index, 4> tet{};
+  tet[0] = best([&](Index v) { return (at(v) - at(start)).squaredNorm(); });
+  tet[1] = best([&](Index v) { return (at(v) - at(tet[0])).squaredNorm(); });
+  const Vec3 axis = at(tet[1]) - at(tet[0]);
+  tet[2] = best([&](Index v) { return axis.cross(at(v) - at(tet[0])).squaredNorm(); });
+  const Vec3 normal = axis.cross(at(tet[2]) - at(tet[0]));
+  tet[3] = best([&](Index v) { return std::abs(normal.dot(at(v) - at(tet[0]))); });
+  if (normal.dot(at(tet[3]) - at(tet[0])) < 0) std::swap(tet[2], tet[3]);
+  return tet;
+}
+
+/// Edges of the mesh as lists of neighbours.
+struct Neighbours {
+  std::vector<std::vector<std::pair<Index, double>>> of;
+
+  explicit Neighbours(const TetMesh& mesh) : of(mesh.vertices.size()) {
+    for (const auto& element : mesh.elements) {
+      for (const Index a : element) {
+        for (const Index b : element) {
+          if (a != b)
+            of[static_cast<std::size_t>(a)].emplace_back(
+                b, (mesh.vertices[static_cast<std::size_t>(a)] - mesh.vertices[static_cast<std::size_t>(b)]).norm());
+        }
+      }
+    }
+    for (auto& list : of) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+  }
+
+  /// Length of the shortest way through the mesh from a vertex (Dijkstra).
+  std::vector<double> distances_from(Index source) const {
+    std::vector<double> distance(of.size(), unreached);
+    using Entry = std::pair<double, Index>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    distance[static_cast<std::size_t>(source)] = 0;
+    queue.emplace(0.0, source);
+    while (!queue.empty()) {
+      const auto [d, v] = queue.top();
+      queue.pop();
+      if (d > distance[static_cast<std::size_t>(v)]) continue;
+      for (const auto& [w, length] : of[static_cast<std::size_t>(v)]) {
+        if (d + length >= distance[static_cast<std::size_t>(w)]) continue;
+        distance[static_cast<std::size_t>(w)] = d + length;
+        queue.emplace(d + length, w);
+      }
+    }
+    return distance;
+  }
+};
+
+class SiteChooser {
+ public:
+  SiteChooser(const TetMesh& mesh, std::span<const Index> free, std::span<const std::vector<Vec3>> poses)
+      : mesh_(mesh),
+        free_(free),
+        poses_(poses),
+        neighbours_(mesh),
+        nearest_(mesh.vertices.size(), unreached),
+        element_at_(largest_element_at(mesh)) {
+    for (const auto& posed : poses) vertex_rotations_.push_back(vertex_rotations(mesh, posed));
+  }
+
+  int count() const { return static_cast<int>(site_vertices_.size()); }
+
+  void add(Index vertex) {
+    site_vertices_.push_back(vertex);
+    distances_.push_back(neighbours_.distances_from(vertex));
+    for (std::size_t v = 0; v < nearest_.size(); ++v) nearest_[v] = std::min(nearest_[v], distances_.back()[v]);
+  }
+
+  /// The free vertex that is farthest from all sites; one that no site reaches comes first.
+  Index farthest() const {
+    return *std::max_element(free_.begin(), free_.end(), [&](Index a, Index b) {
+      return nearest_[static_cast<std::size_t>(a)] < nearest_[static_cast<std::size_t>(b)];
+    });
+  }
+  bool covers_all() const { return nearest_[static_cast<std::size_t>(farthest())] < unreached; }
+  double spacing() const { return nearest_[static_cast<std::size_t>(farthest())]; }
+
+  void blend() {
+    make_sites();
+    result_.vertices.resize(mesh_.vertices.size());
+    parallel_for(static_cast<std::int64_t>(result_.vertices.size()), 64, [&](std::int64_t v) {
+      result_.vertices[static_cast<std::size_t>(v)] = blend_at(static_cast<std::size_t>(v));
+    });
+  }
+
+  /// Largest angle between blended and true rotation over all poses, for each free vertex.
+  std::vector<double> errors() const {
+    std::vector<double> result(free_.size(), 0.0);
+    parallel_for(static_cast<std::int64_t>(free_.size()), 64, [&](std::int64_t i) {
+      const auto v = static_cast<std::size_t>(free_[static_cast<std::size_t>(i)]);
+      for (std::size_t k = 0; k < vertex_rotations_.size(); ++k) {
+        const double angle = rotation_angle(blended(v, k), vertex_rotations_[k][v]);
+        result[static_cast<std::size_t>(i)] = std::max(result[static_cast<std::size_t>(i)], angle);
+      }
+    });
+    return result;
+  }
+
+  /// Adds sites at the worst vertices that are not close to each other.
+  void add_at_worst(const std::vector<double>& errors, int count, double tolerance) {
+    std::vector<std::size_t> order(errors.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return errors[a] > errors[b]; });
+    const double apart = 0.25 * spacing();
+    int added = 0;
+    for (const std::size_t i : order) {
+      if (added == count || errors[i] <= tolerance) break;
+      if (nearest_[static_cast<std::size_t>(free_[i])] < apart) continue;
+      add(free_[i]);
+      ++added;
+    }
+    if (added == 0) add(farthest());
+  }
+
+  FrameSites& result() { return result_; }
+
+ private:
+  void make_sites() {
+    result_.sites.clear();
+    for (std::size_t s = 0; s < site_vertices_.size(); ++s) {
+      double radius = unreached;
+      for (std::size_t t = 0; t < site_vertices_.size(); ++t)
+        if (t != s) radius = std::min(radius, distances_[s][static_cast<std::size_t>(site_vertices_[t])]);
+      if (radius == unreached) radius = bounds_of(mesh_.vertices).diagonal();
+      result_.sites.push_back(site_around(s, 0.5 * radius));
+    }
+    site_rotations_.clear();
+    for (const auto& posed : poses_) site_rotations_.push_back(tet_rotations(mesh_.vertices, result_.sites, posed));
+  }
+  std::array<Index, 4> site_around(std::size_t s, double radius) const {
+    std::vector<Index> ball;
+    for (std::size_t v = 0; v < mesh_.vertices.size(); ++v)
+      if (distances_[s][v] <= radius) ball.push_back(static_cast<Index>(v));
+    const Index element = element_at_[static_cast<std::size_t>(site_vertices_[s])];
+    const auto& smallest = mesh_.elements[static_cast<std::size_t>(element)];
+    if (ball.size() < 4) return smallest;
+    const std::array<Index, 4> tet = fattest_tet(mesh_.vertices, ball, site_vertices_[s]);
+    const auto volume = [&](const std::array<Index, 4>& t) { return edges(corners(mesh_.vertices, t)).determinant(); };
+    return volume(tet) > volume(smallest) ? tet : smallest;
+  }
+
+  static std::vector<Index> largest_element_at(const TetMesh& mesh) {
+    std::vector<Index> best(mesh.vertices.size(), 0);
+    std::vector<double> volume(mesh.vertices.size(), -1);
+    for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+      const double size = edges(element_nodes(mesh, e)).determinant();
+      for (const Index v : mesh.elements[e]) {
+        if (size <= volume[static_cast<std::size_t>(v)]) continue;
+        volume[static_cast<std::size_t>(v)] = size;
+        best[static_cast<std::size_t>(v)] = static_cast<Index>(e);
+      }
+    }
+    return best;
+  }
+
+  FrameBlend blend_at(std::size_t v) const {
+    constexpr std::size_t kept = FrameBlend::most + 1;
+    std::array<std::pair<double, Index>, kept> near;
+    near.fill({unreached, 0});
+    for (std::size_t s = 0; s < distances_.size(); ++s) {
+      const double d = distances_[s][v];
+      if (d >= near.back().first) continue;
+      near.back() = {d, static_cast<Index>(s)};
+      for (std::size_t k = kept - 1; k > 0 && near[k] < near[k - 1]; --k) std::swap(near[k], near[k - 1]);
+    }
+    FrameBlend blend;
+    const double least = 1e-3 * (near[0].first < unreached ? near[0].first : 0) + 1e-12;
+    double sum = 0;
+    for (std::size_t k = 0; k < FrameBlend::most; ++k) {
+      blend.site[k] = near[k].first < unreached ? near[k].second : near[0].second;
+      const double inverse = near[k].first < unreached ? 1 / std::max(near[k].first, least) : 0;
+      const double limit = near.back().first < unreached ? 1 / near.back().first : 0;
+      blend.weight[k] = (inverse - limit) * (inverse - limit) * (inverse > limit ? 1 : 0);
+      sum += blend.weight[k];
+    }
+    if (!(sum > 0)) {
+      blend.weight = {1, 0, 0, 0};
+      return blend;
+    }
+    for (double& w : blend.weight) w /= sum;
+    return blend;
+  }
+
+  Eigen::Vector4d blended(std::size_t v, std::size_t pose) const {
+    const FrameBlend& blend = result_.vertices[v];
+    const auto at = [&](std::size_t k) -> const Eigen::Vector4d& {
+      return site_rotations_[pose][static_cast<std::size_t>(blend.site[k])];
+    };
+    Eigen::Vector4d sum = Eigen::Vector4d::Zero();
+    for (std::size_t k = 0; k < FrameBlend::most; ++k)
+      sum += at(k) * (at(k).dot(at(0)) < 0 ? -blend.weight[k] : blend.weight[k]);
+    return sum;
+  }
+
+  const TetMesh& mesh_;
+  std::span<const Index> free_;
+  std::span<const std::vector<Vec3>> poses_;
+  Neighbours neighbours_;
+  std::vector<double> nearest_;
+  std::vector<Index> element_at_;
+  std::vector<Index> site_vertices_;
+  std::vector<std::vector<double>> distances_;
+  std::vector<std::vector<Eigen::Vector4d>> site_rotations_, vertex_rotations_;
+  FrameSites result_;
+};
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace
+
+std::vector<Eigen::Vector4d> vertex_rotations(const TetMesh& mesh, std::span<const Vec3> posed) {
+  const std::vector<Eigen::Vector4d> elements = tet_rotations(mesh.vertices, mesh.elements, posed);
+  std::vector<Eigen::Vector4d> sums(mesh.vertices.size(), Eigen::Vector4d::Zero());
+  for (std::size_t e = 0; e < elements.size(); ++e) {
+    const double volume = edges(element_nodes(mesh, e)).determinant();
+    for (const Index v : mesh.elements[e]) {
+      Eigen::Vector4d& sum = sums[static_cast<std::size_t>(v)];
+      sum += elements[e] * (sum.dot(elements[e]) < 0 ? -volume : volume);
+    }
+  }
+  return sums;
+}
+
+FrameSites choose_frame_sites(const TetMesh& mesh, std::span<const Index> free,
+                              std::span<const std::vector<Vec3>> poses, const FrameSiteSettings& settings) {
+  SiteChooser chooser(mesh, free, poses);
+  if (free.empty()) return {};
+  while (chooser.count() < settings.least || !chooser.covers_all()) chooser.add(chooser.farthest());
+  for (;;) {
+    chooser.blend();
+    const std::vector<double> errors = chooser.errors();
+    chooser.result().error = percentile(errors, 0.95);
+    const int room = settings.most - chooser.count();
+    if (chooser.result().error <= settings.tolerance || room <= 0) break;
+    chooser.add_at_worst(errors, std::min(16, room), settings.tolerance);
+  }
+  return std::move(chooser.result());
+}
+
+}  // namespace supple

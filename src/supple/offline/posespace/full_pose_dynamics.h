@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// FullPoseDynamics: the truth that reduced soft tissue is measured by. The same physics, step and damping as
+// PoseSpaceDynamics (runtime/posespace), with every vertex of the mesh free instead of r coordinates: fixed bones, rest
+// shape Φ(p) from the same rig, all elements, consistent mass.
+//
+// Displacements are kept in the frame of the character's root. Damping acts on what moves relative to the turning
+// flesh, so the state of each vertex is carried along by the rotation of its surroundings from step to step.
+#pragma once
+
+#include "supple/fem/linear_solver.h"
+#include "supple/runtime/posespace/pose_space_dynamics.h"
+
+namespace supple {
+
+class FullPoseDynamics {
+ public:
+  /// `mesh` with its materials, neutral pose; `rest` is Φ over its vertices.
+  static Result<FullPoseDynamics> create(const TetMesh& mesh, MaterialModel material, std::span<const Index> fixed,
+                                         std::shared_ptr<const Rig> rest, const PoseSpaceSettings& settings);
+
+  /// As PoseSpaceDynamics::step(); of the forces only gravity counts.
+  PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {});
+  void cut() { known_ = 0; }
+
+  const VecX& displacements() const { return u_; }  ///< of all vertices, in the root's frame [m]
+  const VecX& velocities() const { return v_; }
+
+ private:
+  FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVertices free, std::shared_ptr<const Rig> rest,
+                   const PoseSpaceSettings& settings);
+  void pose(std::span<const double> p);
+  VecX acceleration(const RigidTransform& placement) const;
+  bool solve(const VecX& force, PoseSpaceReport& report);
+
+  TetMesh mesh_;
+  ElasticBody neutral_;
+  ElasticBody body_;
+  std::shared_ptr<const Rig> rest_;
+  PoseSpaceSettings settings_;
+  std::shared_ptr<LinearSolver> solver_;
+  BlockMatrix K_;
+  VecX x_;                                  ///< Φ(p)
+  std::vector<Eigen::Vector4d> rotations_;  ///< of the vertices since the neutral pose
+  VecX u_, v_, a_, past_u_;
+  int known_ = 0;
+  struct Past {
+    VecX rest, displacement;  ///< in the world, without the placement's translation
+    Vec3 translation = Vec3::Zero();
+  };
+  Past last_, before_last_;
+};
+
+}  // namespace supple

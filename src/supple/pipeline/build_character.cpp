@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/build_character.h"
+
+#include "supple/base/parallel.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace supple {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Moments of the character's clips, a few of each.
+struct Moment {
+  const Clip* clip;
+  double time;
+};
+std::vector<Moment> typical_moments(const RawCharacter& character, std::size_t most) {
+  std::vector<Moment> moments;
+  const std::size_t clips = std::min(character.clips.size(), most / 2);
+  for (std::size_t c = 0; c < clips; ++c) {
+    const Clip& clip = character.clips[c * character.clips.size() / clips];
+    const std::size_t count = std::max<std::size_t>(2, most / clips);
+    for (std::size_t k = 0; k < count; ++k)
+      moments.push_back({&clip, clip.duration * (static_cast<double>(k) + 0.5) / static_cast<double>(count)});
+  }
+  return moments;
+}
+
+std::vector<std::vector<double>> typical_poses(const RawCharacter& character, const CharacterRig& rig) {
+  std::vector<std::vector<double>> poses;
+  CharacterPose pose = rig.neutral();
+  for (const Moment& moment : typical_moments(character, 24)) {
+    rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
+    poses.push_back(pose.p);
+  }
+  return poses;
+}
+
+/// World acceleration of the rest shape, seen from the turned neighbourhood of each vertex.
+VecX local_acceleration(const CharacterRig& rig, const Rig& rest, const TetMesh& mesh, const Moment& moment) {
+  constexpr double step = 1.0 / 60;  // long enough to see past the corners of keys that are joined by lines
+  CharacterPose pose = rig.neutral();
+  VecX a = VecX::Zero(3 * rest.vertex_count());
+  const double time = std::clamp(moment.time, step, std::max(step, moment.clip->duration - step));
+  for (const double k : {-1.0, 1.0, 0.0}) {
+    rig.sample(*moment.clip, time + k * step, ClipWrap::hold, pose);
+    const std::vector<Vec3> x = evaluate_all(rest, pose.p);
+    for (std::size_t v = 0; v < x.size(); ++v)
+      a.segment<3>(3 * static_cast<Eigen::Index>(v)) += (k == 0 ? -2 : 1) * (pose.placement * x[v]) / (step * step);
+  }
+  const std::vector<Eigen::Vector4d> turns = vertex_rotations(mesh, evaluate_all(rest, pose.p));
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    auto at = a.segment<3>(3 * static_cast<Eigen::Index>(v));
+    at = (pose.placement.rotation * unit_quaternion(turns[v].data())).conjugate() * Vec3(at);
+  }
+  return a;
+}
+
+KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh) {
+  const std::vector<Moment> moments = typical_moments(character, 80);
+  KnownMotion motion{typical_poses(character, rig), MatX(3 * rest.vertex_count(), std::ssize(moments))};
+  parallel_for(std::ssize(moments), 1, [&](std::int64_t k) {
+    motion.accelerations.col(k) = local_acceleration(rig, rest, mesh, moments[static_cast<std::size_t>(k)]);
+  });
+  return motion;
+}
+
+bool paints_young(const Recipe& recipe) {
+  return std::any_of(recipe.paints.begin(), recipe.paints.end(),
+                     [](const RecipePaint& paint) { return paint.quantity == PaintQuantity::young; });
+}
+
+ReduceSettings reduce_settings(const Recipe& recipe) {
+  ReduceSettings settings;
+  settings.material = recipe.material.model;
+  settings.size = recipe.flesh.size;
+  settings.frequency.reset();
+  if (!recipe.material.young && !paints_young(recipe)) settings.frequency = recipe.material.frequency;
+  return settings;
+}
+
+}  // namespace
+
+Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder, Progress& progress) {
+  auto start = Clock::now();
+  BuildSeconds seconds;
+  progress.stage("reading the character");
+  Result<RecipeCharacter> prepared = prepare_character(recipe, folder);
+  if (!prepared.ok()) return prepared.error();
+  Result<CharacterRig> rig = CharacterRig::create(prepared->character, rig_settings(recipe));
+  if (!rig.ok()) return rig.error();
+  seconds.read = seconds_since(start);
+
+  start = Clock::now();
+  Result<RecipeBody> body = embed_recipe(recipe, folder, *prepared, *rig, progress);
+  if (!body.ok()) return body.error();
+  seconds.embed = seconds_since(start);
+
+  start = Clock::now();
+  auto rest = std::make_shared<const CarriedRig>(rig->rig(), body->body.carry, body->body.mesh.vertices);
+  Result<ReducedBody> reduced =
+      reduce_body(body->body, rest, known_motion(prepared->character, *rig, *rest, body->body.mesh),
+                  reduce_settings(recipe), progress);
+  if (!reduced.ok()) return reduced.error();
+  seconds.reduce = seconds_since(start);
+  return BuiltCharacter{std::move(*prepared), std::move(*rig), std::move(*body), std::move(*reduced), seconds};
+}
+
+}  // namespace supple

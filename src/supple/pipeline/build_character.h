@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe followed to the end of the build: from the character's file to its soft body in r coordinates.
+#pragma once
+
+#include "supple/offline/posespace/reduce_body.h"
+#include "supple/pipeline/recipe_character.h"
+
+namespace supple {
+
+struct BuildSeconds {
+  double read = 0, embed = 0, reduce = 0;
+};
+
+struct BuiltCharacter {
+  RecipeCharacter prepared;
+  CharacterRig rig;
+  RecipeBody body;
+  ReducedBody reduced;
+  BuildSeconds seconds;
+
+  const RawCharacter& character() const { return prepared.character; }
+};
+
+Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder,
+                                       Progress& progress = Progress::silent());
+
+}  // namespace supple

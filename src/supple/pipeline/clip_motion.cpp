@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/clip_motion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+namespace supple {
+namespace {
+
+constexpr double fastest = 20;                              // heights per second of a root
+constexpr double fastest_turn = 20 * std::numbers::pi / 2;  // radians per second of a root
+constexpr double fastest_pose = 60;                         // pose distance per second
+
+/// Times at which something can change its speed: all keys.
+std::vector<double> key_times(const Clip& clip) {
+  std::set<double> times;
+  for (const Channel& channel : clip.channels) times.insert(channel.times.begin(), channel.times.end());
+  return {times.begin(), times.end()};
+}
+
+}  // namespace
+
+ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, double height)
+    : rig_(&rig), clip_(&clip), loop_(loop && clip.duration > 0) {
+  CharacterPose before = rig.neutral();
+  CharacterPose after = before;
+  rig.sample(clip, 0, ClipWrap::hold, before);
+  rig.sample(clip, clip.duration, ClipWrap::hold, after);
+  round_ = after.placement * before.placement.inverse();
+  // A key that steps has its jump between the last moment before it and itself.
+  constexpr double moment = 1e-6;
+  const std::vector<double> times = key_times(clip);
+  for (std::size_t k = 0; k + 1 < times.size(); ++k) {
+    for (const auto& [from, to] : {std::pair{times[k], times[k + 1] - moment}, {times[k + 1] - moment, times[k + 1]}}) {
+      if (to <= from) continue;
+      rig.sample(clip, from, ClipWrap::hold, before);
+      rig.sample(clip, to, ClipWrap::hold, after);
+      const double seconds = std::max(to - from, 1.0 / 1000);
+      const double moved = (after.placement.translation - before.placement.translation).norm() / height;
+      const double turned = after.placement.rotation.angularDistance(before.placement.rotation);
+      const double posed = pose_distance(rig.rig()->layout(), before.p, after.p);
+      if (moved > std::max(0.25, fastest * seconds) || turned > std::max(1.0, fastest_turn * seconds) ||
+          posed > std::max(2.0, fastest_pose * seconds))
+        cuts_.emplace_back(from, to);
+    }
+  }
+}
+
+void ClipMotion::sample(double time, CharacterPose& pose) const {
+  if (!loop_) {
+    rig_->sample(*clip_, time, ClipWrap::hold, pose);
+    return;
+  }
+  const double rounds = std::floor(time / clip_->duration);
+  rig_->sample(*clip_, time - rounds * clip_->duration, ClipWrap::hold, pose);
+  const RigidTransform step = rounds < 0 ? round_.inverse() : round_;
+  for (int k = 0; k < static_cast<int>(std::abs(rounds)); ++k) pose.placement = step * pose.placement;
+}
+
+bool ClipMotion::is_cut(double from, double to) const {
+  if (loop_) {
+    const double rounds = std::floor(from / clip_->duration);
+    from -= rounds * clip_->duration;
+    to -= rounds * clip_->duration;
+  }
+  return std::any_of(cuts_.begin(), cuts_.end(), [&](const auto& cut) { return cut.first < to && from < cut.second; });
+}
+
+bool closes(const CharacterRig& rig, const Clip& clip) {
+  if (!(clip.duration > 0)) return false;
+  CharacterPose first = rig.neutral();
+  CharacterPose last = first;
+  rig.sample(clip, 0, ClipWrap::hold, first);
+  rig.sample(clip, clip.duration, ClipWrap::hold, last);
+  return pose_distance(rig.rig()->layout(), first.p, last.p) < 0.02;
+}
+
+}  // namespace supple

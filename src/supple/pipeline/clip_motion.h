@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClipMotion: a clip as the simulation sees it: a placement and a pose at any time, before, within and beyond its keys.
+//
+// A loop runs on: where the last frame has carried the root away from the first, the next round continues from there.
+// Cuts are found by speed: a root that crosses more than the character's height in the twentieth of a second, or turns
+// by more than a quarter in that time, or a limb that does so many times faster than that, was put elsewhere.
+#pragma once
+
+#include "supple/rig/character_rig.h"
+
+namespace supple {
+
+class ClipMotion {
+ public:
+  ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, double height);
+
+  const Clip& clip() const { return *clip_; }
+  bool loops() const { return loop_; }
+
+  /// Overwrites `pose`, which comes from CharacterRig::neutral(). Allocates nothing.
+  void sample(double time, CharacterPose& pose) const;
+  /// Whether the character was put elsewhere between two moments that are one simulation step apart.
+  bool is_cut(double from, double to) const;
+
+ private:
+  const CharacterRig* rig_;
+  const Clip* clip_;
+  bool loop_;
+  RigidTransform round_;                         ///< what one round adds to the placement
+  std::vector<std::pair<double, double>> cuts_;  ///< intervals of time, ascending
+};
+
+/// Whether the last pose of a clip is its first one again, to what the eye can tell.
+bool closes(const CharacterRig& rig, const Clip& clip);
+
+}  // namespace supple

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/runtime/posespace/cubature_forces.h"
+
+#include "supple/fem/material_models.h"
+
+#include <cstring>
+
+namespace supple {
+namespace {
+
+template <class T>
+using LanesOf = Pack<T, 32 / static_cast<int>(sizeof(T))>;
+
+template <class T>
+LanesOf<T> load(const T* source) {
+  LanesOf<T> result;
+  std::memcpy(&result.v, source, sizeof result.v);
+  return result;
+}
+template <class T>
+void store(T* target, LanesOf<T> value) {
+  std::memcpy(target, &value.v, sizeof value.v);
+}
+
+/// Σ a_c b_c over whole vectors.
+template <class T>
+T dot(const T* a, const T* b, int stride) {
+  constexpr int width = LanesOf<T>::width;
+  LanesOf<T> sums(T(0));
+  for (int c = 0; c < stride; c += width) sums += load(a + c) * load(b + c);
+  T total = T(0);
+  for (int lane = 0; lane < width; ++lane) total += sums[lane];
+  return total;
+}
+
+/// D0_e: row 3j+i is Σ_a ∂N_a/∂X(j) U_a(i, ·). Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all
+/// four add up to zero.
+MatX neutral_gradient(const PoseSpaceModel& model, const PosedTet& tet) {
+  MatX rows = MatX::Zero(9, model.basis.cols());
+  for (int j = 0; j < 3; ++j) {
+    for (int a = 1; a < 4; ++a) {
+      const auto difference = model.basis.middleRows<3>(3 * tet.points[static_cast<std::size_t>(a)]) -
+                              model.basis.middleRows<3>(3 * tet.points[0]);
+      rows.middleRows<3>(3 * j) += tet.inverse_edges(a - 1, j) * difference;
+    }
+  }
+  return rows;
+}
+
+/// A block of Dᵀ(JD): columns j … j+3 of the result, `Vectors` vectors of rows from i. The whole sum over the rows k
+/// stays in registers.
+template <class T, int Vectors>
+void product_block(const T* D, const T* JD, std::size_t rows, int stride, int i, int j, T factor, int last_column,
+                   DenseCholesky<T>& matrix) {
+  using Lanes = LanesOf<T>;
+  Lanes sums[4][Vectors];
+  for (auto& column : sums)
+    for (Lanes& value : column) value = Lanes(T(0));
+  for (std::size_t k = 0; k < rows; ++k) {
+    const T* d = D + k * static_cast<std::size_t>(stride) + i;
+    const T* jd = JD + k * static_cast<std::size_t>(stride) + j;
+    Lanes left[Vectors];
+    for (int m = 0; m < Vectors; ++m) left[m] = load(d + m * Lanes::width);
+    for (int c = 0; c < 4; ++c) {
+      const Lanes right(jd[c]);
+      for (int m = 0; m < Vectors; ++m) sums[c][m] += left[m] * right;
+    }
+  }
+  for (int c = 0; c < 4 && j + c <= last_column; ++c) {
+    T* target = matrix.column(j + c) + i;
+    for (int m = 0; m < Vectors; ++m)
+      store(target + m * Lanes::width, load(target + m * Lanes::width) + sums[c][m] * Lanes(factor));
+  }
+}
+
+}  // namespace
+
+template <class T>
+CubatureForces<T>::CubatureForces(const PoseSpaceModel& model)
+    : r_(model.size()), stride_((r_ + width - 1) / width * width), material_(model.material) {
+  std::vector<PosedTet> tets;
+  for (const CubatureElement& element : model.elements) tets.push_back(element.tet);
+  elements_ = tets.size();
+  tets_ = PosedTets<T>(tets);
+  const std::size_t batches = tets_.batch_count();
+  base_weight_.assign(batches, Lanes(T(0)));
+  weight_ = base_weight_;
+  lame_.assign(batches, {Lanes(T(1)), Lanes(T(1))});
+  for (std::size_t e = 0; e < model.elements.size(); ++e) {
+    const int lane = static_cast<int>(e % width);
+    base_weight_[e / width].set(lane, static_cast<T>(model.elements[e].weight));
+    lame_[e / width].mu.set(lane, static_cast<T>(model.elements[e].lame.mu));
+    lame_[e / width].lambda.set(lane, static_cast<T>(model.elements[e].lame.lambda));
+  }
+  D_.assign(batches * width * 9 * static_cast<std::size_t>(stride_), T(0));
+  JD_ = D_;
+  D0_ = D_;
+  for (std::size_t e = 0; e < elements_; ++e) {
+    const MatX rows = neutral_gradient(model, model.elements[e].tet);
+    for (Eigen::Index k = 0; k < 9; ++k)
+      for (int c = 0; c < r_; ++c)
+        D0_[(9 * e + static_cast<std::size_t>(k)) * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(c)] =
+            static_cast<T>(rows(k, c));
+  }
+  stress_.assign(batches * width * 9, T(0));
+}
+
+/// Row 3j+i of D: Σ_l S⁻¹(l, j) D0(3l+i, ·).
+template <class T>
+void CubatureForces<T>::stretch_gradient(std::size_t element, const T (&inverse_stretch)[3][3]) {
+  const T* in = row(D0_, 9 * element);
+  T* out = D_.data() + element * 9 * static_cast<std::size_t>(stride_);
+  for (int i = 0; i < 3; ++i) {
+    for (int c = 0; c < stride_; c += width) {
+      const Lanes d0 = load(in + i * stride_ + c);
+      const Lanes d1 = load(in + (3 + i) * stride_ + c);
+      const Lanes d2 = load(in + (6 + i) * stride_ + c);
+      for (int j = 0; j < 3; ++j) {
+        store(out + (3 * j + i) * stride_ + c, d0 * Lanes(inverse_stretch[0][j]) + d1 * Lanes(inverse_stretch[1][j]) +
+                                                   d2 * Lanes(inverse_stretch[2][j]));
+      }
+    }
+  }
+}
+
+template <class T>
+void CubatureForces<T>::set_pose(std::span<const Vec3> positions) {
+  for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
+    const PosedRest<Lanes> rest = tets_.pose(b, positions);
+    weight_[b] = base_weight_[b] * rest.volume_ratio;
+    const LaneMatrix inverse = rest.inverse_transpose.transpose() * rest.rotation;
+    for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < elements_; ++lane) {
+      T single[3][3];
+      for (int l = 0; l < 3; ++l)
+        for (int j = 0; j < 3; ++j) single[l][j] = inverse(l, j)[lane];
+      stretch_gradient(b * width + static_cast<std::size_t>(lane), single);
+    }
+  }
+}
+
+template <class T>
+auto CubatureForces<T>::gather(std::size_t batch, const T* x) const -> LaneMatrix {
+  alignas(32) T entries[9][width];
+  for (int lane = 0; lane < width; ++lane) {
+    const T* d = row(D_, (batch * width + static_cast<std::size_t>(lane)) * 9);
+    for (int k = 0; k < 9; ++k) entries[k][lane] = dot(d + k * stride_, x, stride_);
+  }
+  return from_lanes<T>(entries);
+}
+
+/// JD = w (∂P/∂F) D for the elements of one batch; also takes β (∂P/∂F)(D v) into the stress.
+template <class T>
+void CubatureForces<T>::multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& J) {
+  for (int lane = 0; lane < width; ++lane) {
+    const std::size_t first = (batch * width + static_cast<std::size_t>(lane)) * 9;
+    const T* d = row(D_, first);
+    T* out = JD_.data() + first * static_cast<std::size_t>(stride_);
+    T single[9][9];
+    for (int m = 0; m < 9; ++m)
+      for (int n = 0; n < 9; ++n) single[m][n] = J(m, n)[lane];
+    for (int c = 0; c < stride_; c += width) {
+      Lanes column[9];
+      for (int n = 0; n < 9; ++n) column[n] = load(d + n * stride_ + c);
+      for (int m = 0; m < 9; ++m) {
+        Lanes sum = column[0] * Lanes(single[m][0]);
+        for (int n = 1; n < 9; ++n) sum += column[n] * Lanes(single[m][n]);
+        store(out + m * stride_ + c, sum);
+      }
+    }
+  }
+}
+
+template <class T>
+template <class Model>
+void CubatureForces<T>::evaluate_with(const T* q, const T* v, T stiffness_damping) {
+  for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
+    const LaneMatrix F = gather(b, q) + LaneMatrix::Identity();
+    const Model model(F, lame_[b]);
+    Eigen::Matrix<Lanes, 9, 9> J;
+    model.jacobian(J);
+    for (int k = 0; k < 81; ++k) J.data()[k] *= weight_[b];
+    LaneMatrix P = model.stress() * weight_[b];
+    if (stiffness_damping != T(0)) {
+      const LaneMatrix rate = gather(b, v) * Lanes(stiffness_damping);
+      for (int m = 0; m < 9; ++m)
+        for (int n = 0; n < 9; ++n) P.data()[m] += J(m, n) * rate.data()[n];
+    }
+    for (int lane = 0; lane < width; ++lane)
+      for (int k = 0; k < 9; ++k)
+        stress_[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] = P.data()[k][lane];
+    multiply_jacobian(b, J);
+  }
+}
+
+template <class T>
+void CubatureForces<T>::evaluate(const T* q, const T* v, T stiffness_damping) {
+  with_material<Lanes>(material_,
+                       [&](auto model) { evaluate_with<typename decltype(model)::type>(q, v, stiffness_damping); });
+}
+
+template <class T>
+void CubatureForces<T>::add_force(T* f) const {
+  for (std::size_t k = 0; k < elements_ * 9; ++k) {
+    const T* d = row(D_, k);
+    const Lanes s(stress_[k]);
+    for (int c = 0; c < stride_; c += width) store(f + c, load(f + c) + load(d + c) * s);
+  }
+}
+
+template <class T>
+void CubatureForces<T>::add_stiffness(T factor, DenseCholesky<T>& matrix) {
+  const std::size_t rows = elements_ * 9;
+  const int last = r_ - 1;
+  for (int j = 0; j < r_; j += 4) {
+    int i = j / width * width;
+    for (; i + 2 * width <= stride_; i += 2 * width)
+      product_block<T, 2>(D_.data(), JD_.data(), rows, stride_, i, j, factor, last, matrix);
+    for (; i < stride_; i += width)
+      product_block<T, 1>(D_.data(), JD_.data(), rows, stride_, i, j, factor, last, matrix);
+  }
+}
+
+template <class T>
+template <class Model>
+T CubatureForces<T>::energy_with(const T* q) const {
+  T total = T(0);
+  for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
+    const Lanes energy = Model(gather(b, q) + LaneMatrix::Identity(), lame_[b]).energy() * weight_[b];
+    for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < elements_; ++lane)
+      total += energy[lane];
+  }
+  return total;
+}
+
+template <class T>
+T CubatureForces<T>::energy(const T* q) {
+  return with_material<Lanes>(material_, [&](auto model) { return energy_with<typename decltype(model)::type>(q); });
+}
+
+template class CubatureForces<float>;
+template class CubatureForces<double>;
+
+}  // namespace supple
