@@ -1,86 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rigged character of the asset collection against other people's programs: three.js puts its vertices where we
 // do, and the Khronos validator finds no error in what we write. Both come from npm; without it the tests are skipped.
-#include "integration/pose_file.h"
+#include "integration/peers.h"
+#include "integration/wobble.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/rig.h"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
 #include <map>
-
-#include <unistd.h>
 
 namespace supple {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path rigged = fs::path(SUPPLE_SHARED_DIR) / "assets/rigged";
-
-std::vector<fs::path> character_files() {
-  std::vector<fs::path> files;
-  if (!fs::exists(rigged)) return files;
-  for (const auto& entry : fs::recursive_directory_iterator(rigged))
-    if (entry.path().extension() == ".glb" || entry.path().extension() == ".gltf") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-struct Ran {
-  int code = -1;
-  std::string output;
-};
-
-Ran run(const std::string& command) {
-  Ran ran;
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return ran;
-  char buffer[4096];
-  while (std::fgets(buffer, sizeof(buffer), pipe) != nullptr) ran.output += buffer;
-  ran.code = ::pclose(pipe);
-  while (ran.output.ends_with('\n')) ran.output.pop_back();
-  return ran;
-}
-
-class GltfPeers : public testing::Test {
+class GltfPeers : public PeerTest {
  protected:
   void SetUp() override {
     if (character_files().empty()) GTEST_SKIP() << "there are no shared assets";
     const Ran tools = run(std::string(SUPPLE_INTEGRATION_DIR) + "/npm_tools.sh");
     if (tools.code != 0) GTEST_SKIP() << tools.output;
     modules = tools.output;
-    folder = fs::temp_directory_path() / fmt::format("supple_peers_{}", ::getpid());
-    fs::create_directories(folder);
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    if (!folder.empty()) fs::remove_all(folder, ignored);
+    make_folder();
   }
 
   Ran node(const std::string& script, const std::string& arguments) const {
     return run(fmt::format("node {}/{} {} {}", SUPPLE_INTEGRATION_DIR, script, modules, arguments));
   }
 
-  /// The file as we write it, images and all.
-  fs::path rewritten(const fs::path& file) const {
-    Result<GltfDocument> document = load_gltf(file);
-    EXPECT_TRUE(document.ok()) << document.error().message;
-    if (!document.ok()) return {};
-    fs::path target = folder / file.filename();
-    target.replace_extension(".glb");
-    const Status saved = save_gltf(*document, target);
-    EXPECT_TRUE(saved.ok()) << saved.error().message;
-    return target;
-  }
-
   std::string modules;
-  fs::path folder;
 };
 
 TEST_F(GltfPeers, TheValidatorFindsNoErrorInWhatWeWrite) {
@@ -89,18 +36,6 @@ TEST_F(GltfPeers, TheValidatorFindsNoErrorInWhatWeWrite) {
     const Ran ran = node("validate.mjs", target.string());
     EXPECT_EQ(ran.code, 0) << file << "\n" << ran.output;
   }
-}
-
-double height_of(const ThreePose& pose) {
-  Vec3 low = Vec3::Constant(1e300), high = -low;
-  for (const ThreeMesh& mesh : pose.meshes) {
-    for (const Vec3& x : mesh.positions) {
-      low = low.cwiseMin(x);
-      high = high.cwiseMax(x);
-    }
-  }
-  // Of what lies flat, such as a lone triangle, the height says nothing.
-  return std::max((high - low).y(), 0.01 * (high - low).maxCoeff());
 }
 
 /// The largest distance between our vertices and three.js's, as a part of the character's height.
@@ -166,6 +101,33 @@ TEST_F(GltfPeers, SkinnedPositionsEqualThoseOfThreeJs) {
     EXPECT_GT(comparison.vertices, 0u) << file;
     fmt::print("{:<40} {:>4} poses, largest distance {:.2e} of the height\n", fs::relative(file, rigged).string(),
                poses.size(), worst);
+  }
+}
+
+// As baked files are: morph targets that we added move together with skins, and with morph targets that were there.
+TEST_F(GltfPeers, AddedMorphTargetsMoveWithSkinsAsInThreeJs) {
+  for (const char* name : {"khr_cesiumman/CesiumMan.glb", "three_robotexpressive/RobotExpressive.glb",
+                           "bab_alien_morph/Alien.gltf", "quat_wolf/Wolf.glb"}) {
+    const fs::path soft = folder / "soft.glb", out = folder / "poses.bin";
+    const Status written = test::write_wobble(rigged / name, soft);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+    const Ran valid = node("validate.mjs", soft.string());
+    EXPECT_EQ(valid.code, 0) << name << "\n" << valid.output;
+    const Result<GltfDocument> document = load_gltf(soft);
+    ASSERT_TRUE(document.ok()) << document.error().message;
+    const Result<RawCharacter> character = read_character(*document);
+    ASSERT_TRUE(character.ok()) << character.error().message;
+    const Result<CharacterRig> rig = CharacterRig::create(*character);
+    ASSERT_TRUE(rig.ok()) << rig.error().message;
+    const Ran ran = node("three_positions.mjs", fmt::format("{} {} 10", soft.string(), out.string()));
+    ASSERT_EQ(ran.code, 0) << name << "\n" << ran.output;
+    const std::vector<ThreePose> poses = read_poses(*read_file(out));
+    ASSERT_EQ(poses.size(), 10 * character->clips.size()) << name;
+    Comparison comparison(*character, *rig);
+    double worst = 0;
+    for (const ThreePose& pose : poses) worst = std::max(worst, comparison.error(pose, character->clips));
+    EXPECT_LT(worst, 1e-4) << name;
+    fmt::print("{:<40} {:>4} poses, largest distance {:.2e} of the height\n", name, poses.size(), worst);
   }
 }
 

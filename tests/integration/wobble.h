@@ -44,7 +44,8 @@ inline Status animate(GltfDocument& document, Index animation, const Clip& clip,
     sample_weights(clip, times.back(), ClipWrap::hold, mesh.node, old);
     values.insert(values.end(), old.begin(), old.end());
     for (std::size_t t = 0; t < wobble_targets; ++t)
-      values.push_back(std::sin(5.0 * times.back() * (1.0 + static_cast<double>(t)) + static_cast<double>(t)));
+      values.push_back(0.5 +
+                       0.5 * std::sin(5.0 * times.back() * (1.0 + static_cast<double>(t)) + static_cast<double>(t)));
   }
   return set_weight_channel(document, animation, node, times, values);
 }
@@ -61,10 +62,20 @@ inline Status add_wobble(GltfDocument& document, const RawCharacter& character, 
     const Result<Index> added = add_morph_targets(document, *own, targets);
     if (!added.ok()) return added.error();
     for (std::size_t c = 0; c < character.clips.size(); ++c)
-      SUPPLE_RETURN_IF_ERROR(animate(document, static_cast<Index>(c), character.clips[c], mesh, node,
-                                     mesh.default_target_weights));
+      SUPPLE_RETURN_IF_ERROR(
+          animate(document, static_cast<Index>(c), character.clips[c], mesh, node, mesh.default_target_weights));
   }
   return {};
+}
+
+/// The same from file to file.
+inline Status write_wobble(const std::filesystem::path& from, const std::filesystem::path& to) {
+  Result<GltfDocument> document = load_gltf(from);
+  if (!document.ok()) return document.error();
+  const Result<RawCharacter> character = read_character(*document);
+  if (!character.ok()) return character.error();
+  SUPPLE_RETURN_IF_ERROR(add_wobble(*document, *character));
+  return save_gltf(*document, to);
 }
 
 }  // namespace supple::test
