@@ -188,7 +188,7 @@ gallery_inputs() {
   done < <("$gallery" list "$assets")
 }
 
-# What other people's programs say: three.js and the Khronos validator, both from npm, and Blender.
+# What other people's programs say: three.js and the Khronos validator, both from npm, Chromium and Blender.
 verb_integration() {
   need integration
   verb_test -L integration "$@"
@@ -295,8 +295,9 @@ verb_help() {
   demo             builds, then makes the example in out/demo
   test [ctest…]    builds and runs all tests; for instance ./go test -L unit
                    labels: unit, verification, integration, cli, slow
-  integration      installs node and Blender, then runs the tests against three.js, the
-                   Khronos validator and Blender; without them ./go test skips these
+  integration      installs node, Chromium and Blender, then runs the tests against
+                   three.js, the Khronos validator and Blender; without them
+                   ./go test skips these
   gallery          bakes every example and every animated character of ../shared/assets and
                    draws them rigid beside soft: build/gallery/sheet.png
   bench [args]     builds, then runs ./supple bench

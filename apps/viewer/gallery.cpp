@@ -138,8 +138,8 @@ Camera character_camera(const std::vector<Vec3>& points, int width, int height) 
   const double aspect = static_cast<double>(width) / height;
   const Bounds bounds = bounds_of(points);
   std::vector<Vec3> framed = points;
-  for (const double x : {bounds.min.x(), bounds.max.x()})  // room for the words at the bottom
-    framed.emplace_back(x, bounds.min.y() - 0.05 * bounds.diagonal(), bounds.max.z());
+  framed.push_back(bounds.center());
+  framed.back().y() = bounds.min.y() - 0.06 * bounds.diagonal();  // room for the words at the bottom
   return frame_points(framed, Vec3(0.7, 0.32, 1.0), aspect, 0.07, 26);
 }
 
