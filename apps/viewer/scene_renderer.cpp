@@ -3,7 +3,6 @@
 
 #include "gl_objects.h"
 #include "shaders.h"
-#include "supple/mesh/bounds.h"
 
 #include <Eigen/Geometry>
 
@@ -16,7 +15,7 @@ namespace {
 using Matrix4 = Eigen::Matrix4f;
 using Vector3 = Eigen::Vector3f;
 
-constexpr int shadow_size = 2048, contact_size = 512;
+constexpr int shadow_size = 1536, floor_size = 256;
 constexpr std::size_t most_textures = 32;  // kept from one picture to the next
 
 // ---- views ----------------------------------------------------------------------------------------------------------
@@ -167,29 +166,33 @@ struct Frame {
 
 struct SceneRenderer::Parts {
   const GlApi& gl;
-  GlProgram body, depth, contact, blur, backdrop;
-  Target shadow, contact_map, blurred;
+  GlProgram body, depth, contact, floor, blur, backdrop;
+  Target shadow, floor_map, spare;
   GlVertexArray nothing;
   GlTexture white;
   std::map<std::shared_ptr<const Image>, GlTexture> textures;
 
-  Parts(const GlApi& api, std::array<GlProgram, 5>& programs)
+  Parts(const GlApi& api, std::vector<GlProgram>& programs)
       : gl(api),
         body(std::move(programs[0])),
         depth(std::move(programs[1])),
         contact(std::move(programs[2])),
-        blur(std::move(programs[3])),
-        backdrop(std::move(programs[4])),
+        floor(std::move(programs[3])),
+        blur(std::move(programs[4])),
+        backdrop(std::move(programs[5])),
         shadow(api, GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT, GL_DEPTH_ATTACHMENT, shadow_size),
-        contact_map(api, GL_R16F, GL_RED, GL_COLOR_ATTACHMENT0, contact_size),
-        blurred(api, GL_R16F, GL_RED, GL_COLOR_ATTACHMENT0, contact_size),
+        floor_map(api, GL_RG16F, GL_RG, GL_COLOR_ATTACHMENT0, floor_size),
+        spare(api, GL_RG16F, GL_RG, GL_COLOR_ATTACHMENT0, floor_size),
         nothing(api),
         white(upload(api, Image(1, 1))) {}
 
   Frame prepare(const DrawScene& scene);
   void draw_meshes(const GlProgram& program, const Frame& frame);
   void draw_shadow_map(const Frame& frame);
-  void draw_contact_map(const Frame& frame);
+  void draw_contact(const Frame& frame);
+  void draw_floor_map(const Frame& frame);
+  void draw_screen(const Target& from, const Target& to) const;
+  void set_floor(const GlProgram& program, const Frame& frame) const;
   void set_light(const GlProgram& program, const Frame& frame) const;
   void draw_backdrop(const DrawScene& scene, const Frame& frame, double aspect);
   void draw_bodies(const DrawScene& scene, const Frame& frame, double aspect);
@@ -218,6 +221,10 @@ Frame SceneRenderer::Parts::prepare(const DrawScene& scene) {
     for (const Vec3& p : mesh.positions) bounds.add(p - origin);
     if (!mesh.positions.empty() && !mesh.triangles.empty()) frame.meshes.push_back(upload(gl, mesh, origin));
     if (mesh.texture && !textures.contains(mesh.texture)) textures.emplace(mesh.texture, upload(gl, *mesh.texture));
+  }
+  if (scene.stage) {
+    bounds.add(scene.stage->min - origin);
+    bounds.add(scene.stage->max - origin);
   }
   frame.center = bounds.center();
   frame.half = std::max(0.5 * bounds.diagonal(), 1e-6);
@@ -249,10 +256,8 @@ void SceneRenderer::Parts::draw_shadow_map(const Frame& frame) {
   gl.Disable(GL_POLYGON_OFFSET_FILL);
 }
 
-void SceneRenderer::Parts::draw_contact_map(const Frame& frame) {
-  gl.Viewport(0, 0, contact_size, contact_size);
-  gl.Disable(GL_DEPTH_TEST);
-  gl.BindFramebuffer(GL_FRAMEBUFFER, contact_map.frame.name());
+void SceneRenderer::Parts::draw_contact(const Frame& frame) {
+  gl.BindFramebuffer(GL_FRAMEBUFFER, spare.frame.name());
   gl.ClearColor(0, 0, 0, 0);
   gl.Clear(GL_COLOR_BUFFER_BIT);
   gl.Enable(GL_BLEND);
@@ -265,17 +270,37 @@ void SceneRenderer::Parts::draw_contact_map(const Frame& frame) {
   contact.set("reach", static_cast<float>(0.16 * frame.half));
   draw_meshes(contact, frame);
   gl.Disable(GL_BLEND);
+}
+
+/// Runs the program in use over all of a target.
+void SceneRenderer::Parts::draw_screen(const Target& from, const Target& to) const {
+  gl.BindFramebuffer(GL_FRAMEBUFFER, to.frame.name());
+  bind(GL_TEXTURE0, from.texture.name());
+  gl.BindVertexArray(nothing.name());
+  gl.DrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+void SceneRenderer::Parts::draw_floor_map(const Frame& frame) {
+  gl.Viewport(0, 0, floor_size, floor_size);
+  gl.Disable(GL_DEPTH_TEST);
+  draw_contact(frame);
+  floor.use();
+  set_light(floor, frame);
+  set_floor(floor, frame);
+  floor.set("contact", 0);
+  draw_screen(spare, floor_map);
   blur.use();
   blur.set("source", 0);
-  gl.BindVertexArray(nothing.name());
-  const float step = 1.0f / contact_size;
-  for (int pass = 0; pass < 2; ++pass) {
-    const Target &from = pass == 0 ? contact_map : blurred, &to = pass == 0 ? blurred : contact_map;
-    gl.BindFramebuffer(GL_FRAMEBUFFER, to.frame.name());
-    bind(GL_TEXTURE0, from.texture.name());
-    blur.set("stride", pass == 0 ? Eigen::Vector2f(step, 0) : Eigen::Vector2f(0, step));
-    gl.DrawArrays(GL_TRIANGLES, 0, 3);
-  }
+  const float step = 1.0f / floor_size;
+  blur.set("stride", Eigen::Vector2f(step, 0));
+  draw_screen(floor_map, spare);
+  blur.set("stride", Eigen::Vector2f(0, step));
+  draw_screen(spare, floor_map);
+}
+
+void SceneRenderer::Parts::set_floor(const GlProgram& program, const Frame& frame) const {
+  program.set("floor_center", Vector3(Vec3(frame.center.x(), frame.floor, frame.center.z()).cast<float>()));
+  program.set("floor_half", static_cast<float>(2 * frame.half));
 }
 
 void SceneRenderer::Parts::set_light(const GlProgram& program, const Frame& frame) const {
@@ -289,9 +314,10 @@ void SceneRenderer::Parts::set_light(const GlProgram& program, const Frame& fram
 void SceneRenderer::Parts::draw_backdrop(const DrawScene& scene, const Frame& frame, double aspect) {
   gl.Disable(GL_DEPTH_TEST);
   backdrop.use();
-  set_light(backdrop, frame);
-  bind(GL_TEXTURE0, contact_map.texture.name());
-  backdrop.set("contact", 0);
+  set_floor(backdrop, frame);
+  bind(GL_TEXTURE0, floor_map.texture.name());
+  backdrop.set("floor_map", 0);
+  backdrop.set("eye", Vector3(frame.eye.cast<float>()));
   backdrop.set("top", Vector3(to_linear(scene.background_top)));
   backdrop.set("bottom", Vector3(to_linear(scene.background_bottom)));
   const double t = tangent(scene.camera);
@@ -299,10 +325,6 @@ void SceneRenderer::Parts::draw_backdrop(const DrawScene& scene, const Frame& fr
   backdrop.set("right", Vector3((t * aspect * frame.axes.right).cast<float>()));
   backdrop.set("up", Vector3((t * frame.axes.up).cast<float>()));
   backdrop.set("with_floor", scene.floor_height ? 1 : 0);
-  backdrop.set("floor_height", static_cast<float>(frame.floor));
-  backdrop.set("floor_center_x", static_cast<float>(frame.center.x()));
-  backdrop.set("floor_center_z", static_cast<float>(frame.center.z()));
-  backdrop.set("floor_half", static_cast<float>(2 * frame.half));
   gl.BindVertexArray(nothing.name());
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
 }
@@ -329,19 +351,18 @@ SceneRenderer::~SceneRenderer() = default;
 
 Result<SceneRenderer> SceneRenderer::create(const GlApi& gl) {
   using namespace shaders;
-  const std::array<std::array<const char*, 2>, 5> sources = {{{body_vertex, body_fragment},
+  const std::array<std::array<const char*, 2>, 6> sources = {{{body_vertex, body_fragment},
                                                               {body_vertex, depth_fragment},
                                                               {body_vertex, contact_fragment},
+                                                              {screen_vertex, floor_fragment},
                                                               {screen_vertex, blur_fragment},
                                                               {screen_vertex, backdrop_fragment}}};
-  std::vector<GlProgram> made;
+  std::vector<GlProgram> programs;
   for (const auto& [vertex, fragment] : sources) {
     Result<GlProgram> program = GlProgram::create(gl, vertex, fragment);
     if (!program.ok()) return program.error();
-    made.push_back(std::move(*program));
+    programs.push_back(std::move(*program));
   }
-  std::array<GlProgram, 5> programs = {std::move(made[0]), std::move(made[1]), std::move(made[2]), std::move(made[3]),
-                                       std::move(made[4])};
   return SceneRenderer(std::make_unique<Parts>(gl, programs));
 }
 
@@ -350,7 +371,7 @@ void SceneRenderer::draw(const DrawScene& scene, GLuint framebuffer, int width, 
   const Frame frame = parts_->prepare(scene);
   gl.Disable(GL_FRAMEBUFFER_SRGB);
   parts_->draw_shadow_map(frame);
-  parts_->draw_contact_map(frame);
+  if (scene.floor_height) parts_->draw_floor_map(frame);
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
   gl.Viewport(0, 0, width, height);
   gl.Enable(GL_FRAMEBUFFER_SRGB);

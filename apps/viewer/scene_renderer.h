@@ -11,6 +11,7 @@
 #include "supple/io/color.h"
 #include "supple/io/image.h"
 #include "supple/io/render.h"
+#include "supple/mesh/bounds.h"
 
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@ struct DrawScene {
   std::vector<DrawMesh> meshes;
   Camera camera;                       ///< perspective
   std::optional<double> floor_height;  ///< y of the floor that receives shadows
+  /// What light and shadow are laid out for, if not just for the meshes: films keep it, so that what is still stays so.
+  std::optional<Bounds> stage;
   double gloss = 0.2;
   Color background_top = hex_color(0xe9e8e5);
   Color background_bottom = hex_color(0xc2c7ce);

@@ -79,42 +79,53 @@ void main() {
   gl_Position = vec4(place, 0.0, 1.0);
 })";
 
+// A map of the floor: how near bodies are, and how much of the key light they take away.
+inline constexpr const char* floor_fragment = "#version 330 core\n" SUPPLE_SHADOW_FUNCTION R"(
+in vec2 place;
+uniform sampler2D contact;
+uniform vec3 floor_center;
+uniform float floor_half;
+out vec2 result;
+void main() {
+  vec3 p = floor_center + floor_half * vec3(place.x, 0.0, place.y);
+  result = vec2(texture(contact, 0.5 * place + 0.5).r, 1.0 - arriving(p, 6.0));
+})";
+
 inline constexpr const char* blur_fragment = R"(#version 330 core
 in vec2 place;
 uniform sampler2D source;
 uniform vec2 stride;
-out float result;
+out vec2 result;
 void main() {
-  vec2 middle = 0.5 * place + 0.5;
-  float sum = 0.0, weights = 0.0;
-  for (int k = -12; k <= 12; ++k) {
-    float weight = exp(-float(k * k) / 72.0);
-    sum += weight * texture(source, middle + float(k) * stride).r;
+  vec2 middle = 0.5 * place + 0.5, sum = vec2(0.0);
+  float weights = 0.0;
+  for (int k = -6; k <= 6; ++k) {
+    float weight = exp(-float(k * k) / 18.0);
+    sum += weight * texture(source, middle + float(k) * stride).rg;
     weights += weight;
   }
   result = sum / weights;
 })";
 
 // The floor is where a ray from the eye meets it; it has the colour of the background, and only its shadows show.
-inline constexpr const char* backdrop_fragment = "#version 330 core\n" SUPPLE_SHADOW_FUNCTION R"(
+inline constexpr const char* backdrop_fragment = R"(#version 330 core
 in vec2 place;
-uniform vec3 top, bottom, eye, forward, right, up;
-uniform float floor_height, floor_center_x, floor_center_z, floor_half;
+uniform vec3 top, bottom, eye, forward, right, up, floor_center;
+uniform float floor_half;
 uniform int with_floor;
-uniform sampler2D contact;
+uniform sampler2D floor_map;
 out vec4 result;
 void main() {
   float t = 0.5 - 0.5 * place.y;
   vec3 color = mix(top, bottom, t * t * (3.0 - 2.0 * t));
   vec3 ray = forward + place.x * right + place.y * up;
-  float distance = (floor_height - eye.y) / ray.y;
+  float distance = (floor_center.y - eye.y) / ray.y;
   if (with_floor == 1 && distance > 0.0) {
     vec3 p = eye + distance * ray;
-    vec2 middle = vec2(p.x - floor_center_x, p.z - floor_center_z) / floor_half;
+    vec2 middle = (p.xz - floor_center.xz) / floor_half;
     float inside = 1.0 - smoothstep(0.75, 1.0, max(abs(middle.x), abs(middle.y)));
-    float near = texture(contact, 0.5 * middle + 0.5).r;
-    color *= 1.0 - inside * 0.62 * near;
-    color *= 1.0 - inside * 0.22 * (1.0 - arriving(p, 6.0));
+    vec2 dark = texture(floor_map, 0.5 * middle + 0.5).rg;
+    color *= (1.0 - inside * 0.62 * dark.r) * (1.0 - inside * 0.24 * dark.g);
   }
   result = vec4(color, 1.0);
 })";

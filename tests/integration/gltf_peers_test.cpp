@@ -154,6 +154,19 @@ TEST_F(GltfPeers, ChromiumDrawsAddedMorphTargetsWhereWePutThem) {
   }
 }
 
+#ifdef SUPPLE_CLI
+TEST_F(GltfPeers, ChromiumDrawsWhatWeBake) {
+  if (run("chromium --version").code != 0) GTEST_SKIP() << "Chromium is not installed; ./go integration does it";
+  if (!can_bake()) GTEST_SKIP() << "there is no supple bake";
+  for (const fs::path& soft : baked()) {
+    const Ran valid = node("validate.mjs", soft.string());
+    EXPECT_EQ(valid.code, 0) << soft << "\n" << valid.output;
+    const auto chromium = [&](const std::string& arguments) { return node("chromium_positions.mjs", arguments); };
+    EXPECT_LT(distance_from(chromium, soft, folder / "poses.bin"), 1e-4) << soft;
+  }
+}
+#endif
+
 TEST_F(GltfPeers, ClipsOfAnotherFileMoveTheCharacterAsInThreeJs) {
   const fs::path file = rigged / "sumerian_cristine/cristine.gltf";
   const Result<GltfDocument> document = load_gltf(file);

@@ -69,6 +69,25 @@ class PeerTest : public testing::Test {
     return target;
   }
 
+#ifdef SUPPLE_CLI
+  static bool can_bake() { return run(std::string(SUPPLE_CLI) + " bake --help").code == 0; }
+
+  /// An example of ours and a character of somebody else's, baked without settings; fewer where one can't be had.
+  std::vector<fs::path> baked() const {
+    const Ran example = run(fmt::format("{} example mascot -o {}", SUPPLE_CLI, folder.string()));
+    EXPECT_EQ(example.code, 0) << example.output;
+    std::vector<fs::path> files;
+    for (const fs::path& file : {folder / "mascot.glb", rigged / "khr_cesiumman/CesiumMan.glb"}) {
+      if (!fs::exists(file)) continue;
+      const fs::path soft = folder / fmt::format("{}_soft.glb", file.stem().string());
+      const Ran ran = run(fmt::format("{} bake {} -o {}", SUPPLE_CLI, file.string(), soft.string()));
+      EXPECT_EQ(ran.code, 0) << ran.output;
+      if (ran.code == 0) files.push_back(soft);
+    }
+    return files;
+  }
+#endif
+
   fs::path folder;
 };
 
