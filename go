@@ -145,7 +145,7 @@ verb_bench() {
 }
 
 verb_test() {
-  need build test
+  need build test viewer
   local name
   name=$(preset)
   configure "$name" -DSUPPLE_BUILD_TESTS=ON
@@ -154,7 +154,41 @@ verb_test() {
   ctest --test-dir "build/$name" --output-on-failure --parallel "$(job_count)" "$@"
 }
 
-# What other people's programs say: three.js and the Khronos validator, both from npm.
+# Every animated character of the asset collection beside this folder, and the examples, baked without settings and drawn
+# rigid beside soft. What can't be baked is named at the end; the sheet shows the rest.
+verb_gallery() {
+  need build viewer
+  build
+  local name folder=build/gallery assets=../shared/assets/rigged failed=0
+  name=$(preset)
+  compile "$name" --target supple_gallery
+  local gallery=build/$name/supple_gallery
+  mkdir -p "$folder/in" "$folder/soft"
+  gallery_inputs "$gallery" "$assets" "$folder" >"$folder/pairs.tsv"
+  while IFS=$'\t' read -r character file soft; do
+    rm -f "$soft"
+    ./supple bake "$file" -o "$soft" --quiet || { say "$character could not be baked"; failed=$((failed + 1)); }
+  done <"$folder/pairs.tsv"
+  "$gallery" sheet "$folder/pairs.tsv" -o "$folder/sheet.png" "$@" || failed=$((failed + 1))
+  ((failed == 0)) || die "the gallery has faults, see above."
+  say "the sheet is $folder/sheet.png"
+}
+
+# Lines "name, file, soft file" with tabs between: what the gallery shows, in order.
+gallery_inputs() {
+  local gallery=$1 assets=$2 folder=$3 character file
+  for character in mascot arm bear gorilla; do
+    ./supple example "$character" -o "$folder/in" --quiet
+    printf '%s\t%s\t%s\n' "$character" "$folder/in/$character.glb" "$folder/soft/$character.glb"
+  done
+  [[ -d $assets ]] || { say "there is no $assets, so the gallery shows the examples alone"; return 0; }
+  while IFS= read -r file; do
+    character=$(basename "$(dirname "$file")")
+    printf '%s\t%s\t%s\n' "$character" "$file" "$folder/soft/$character.glb"
+  done < <("$gallery" list "$assets")
+}
+
+# What other people's programs say: three.js and the Khronos validator, both from npm, Chromium and Blender.
 verb_integration() {
   need integration
   verb_test -L integration "$@"
@@ -261,8 +295,11 @@ verb_help() {
   demo             builds, then makes the example in out/demo
   test [ctest…]    builds and runs all tests; for instance ./go test -L unit
                    labels: unit, verification, integration, cli, slow
-  integration      installs node, then runs the tests against three.js and the Khronos
-                   validator; without node ./go test skips them
+  integration      installs node, Chromium and Blender, then runs the tests against
+                   three.js, the Khronos validator and Blender; without them
+                   ./go test skips these
+  gallery          bakes every example and every animated character of ../shared/assets and
+                   draws them rigid beside soft: build/gallery/sheet.png
   bench [args]     builds, then runs ./supple bench
   install FOLDER   installs command, libraries and find_package files
 
@@ -281,7 +318,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | bench | install | asan | fuzz | tidy | format | fresh | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | install | asan | fuzz | tidy | format | fresh | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

@@ -1,86 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rigged character of the asset collection against other people's programs: three.js puts its vertices where we
 // do, and the Khronos validator finds no error in what we write. Both come from npm; without it the tests are skipped.
-#include "integration/pose_file.h"
+// What is drawn is looked at in headless Chromium.
+#include "integration/peers.h"
+#include "integration/wobble.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/rig.h"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
+#include <array>
+#include <functional>
 #include <map>
-
-#include <unistd.h>
 
 namespace supple {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path rigged = fs::path(SUPPLE_SHARED_DIR) / "assets/rigged";
-
-std::vector<fs::path> character_files() {
-  std::vector<fs::path> files;
-  if (!fs::exists(rigged)) return files;
-  for (const auto& entry : fs::recursive_directory_iterator(rigged))
-    if (entry.path().extension() == ".glb" || entry.path().extension() == ".gltf") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-struct Ran {
-  int code = -1;
-  std::string output;
-};
-
-Ran run(const std::string& command) {
-  Ran ran;
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return ran;
-  char buffer[4096];
-  while (std::fgets(buffer, sizeof(buffer), pipe) != nullptr) ran.output += buffer;
-  ran.code = ::pclose(pipe);
-  while (ran.output.ends_with('\n')) ran.output.pop_back();
-  return ran;
-}
-
-class GltfPeers : public testing::Test {
+class GltfPeers : public PeerTest {
  protected:
   void SetUp() override {
     if (character_files().empty()) GTEST_SKIP() << "there are no shared assets";
     const Ran tools = run(std::string(SUPPLE_INTEGRATION_DIR) + "/npm_tools.sh");
     if (tools.code != 0) GTEST_SKIP() << tools.output;
     modules = tools.output;
-    folder = fs::temp_directory_path() / fmt::format("supple_peers_{}", ::getpid());
-    fs::create_directories(folder);
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    if (!folder.empty()) fs::remove_all(folder, ignored);
+    make_folder();
   }
 
   Ran node(const std::string& script, const std::string& arguments) const {
     return run(fmt::format("node {}/{} {} {}", SUPPLE_INTEGRATION_DIR, script, modules, arguments));
   }
 
-  /// The file as we write it, images and all.
-  fs::path rewritten(const fs::path& file) const {
-    Result<GltfDocument> document = load_gltf(file);
-    EXPECT_TRUE(document.ok()) << document.error().message;
-    if (!document.ok()) return {};
-    fs::path target = folder / file.filename();
-    target.replace_extension(".glb");
-    const Status saved = save_gltf(*document, target);
-    EXPECT_TRUE(saved.ok()) << saved.error().message;
-    return target;
-  }
-
   std::string modules;
-  fs::path folder;
 };
 
 TEST_F(GltfPeers, TheValidatorFindsNoErrorInWhatWeWrite) {
@@ -89,18 +39,6 @@ TEST_F(GltfPeers, TheValidatorFindsNoErrorInWhatWeWrite) {
     const Ran ran = node("validate.mjs", target.string());
     EXPECT_EQ(ran.code, 0) << file << "\n" << ran.output;
   }
-}
-
-double height_of(const ThreePose& pose) {
-  Vec3 low = Vec3::Constant(1e300), high = -low;
-  for (const ThreeMesh& mesh : pose.meshes) {
-    for (const Vec3& x : mesh.positions) {
-      low = low.cwiseMin(x);
-      high = high.cwiseMax(x);
-    }
-  }
-  // Of what lies flat, such as a lone triangle, the height says nothing.
-  return std::max((high - low).y(), 0.01 * (high - low).maxCoeff());
 }
 
 /// The largest distance between our vertices and three.js's, as a part of the character's height.
@@ -168,6 +106,66 @@ TEST_F(GltfPeers, SkinnedPositionsEqualThoseOfThreeJs) {
                poses.size(), worst);
   }
 }
+
+constexpr std::array<const char*, 4> moved_twice = {"khr_cesiumman/CesiumMan.glb",
+                                                    "three_robotexpressive/RobotExpressive.glb",
+                                                    "bab_alien_morph/Alien.gltf", "quat_wolf/Wolf.glb"};
+
+/// The largest distance between us and a script that plays the file, over ten times of every clip.
+double distance_from(const std::function<Ran(const std::string& arguments)>& script, const fs::path& file,
+                     const fs::path& out) {
+  const Result<GltfDocument> document = load_gltf(file);
+  const Result<RawCharacter> character = read_character(*document);
+  const Result<CharacterRig> rig = CharacterRig::create(*character);
+  const Ran ran = script(fmt::format("{} {} 10", file.string(), out.string()));
+  EXPECT_EQ(ran.code, 0) << file << "\n" << ran.output;
+  const std::vector<ThreePose> poses = ran.code == 0 ? read_poses(*read_file(out)) : std::vector<ThreePose>();
+  EXPECT_EQ(poses.size(), 10 * character->clips.size()) << file;
+  Comparison comparison(*character, *rig);
+  double worst = 0;
+  for (const ThreePose& pose : poses) worst = std::max(worst, comparison.error(pose, character->clips));
+  fmt::print("{:<24} {:>4} poses, largest distance {:.2e} of the height\n", file.filename().string(), poses.size(),
+             worst);
+  return worst;
+}
+
+// As baked files are: morph targets that we added move together with skins, and with morph targets that were there.
+TEST_F(GltfPeers, AddedMorphTargetsMoveWithSkinsAsInThreeJs) {
+  for (const char* name : moved_twice) {
+    const fs::path soft = (folder / fs::path(name).filename()).replace_extension(".glb");
+    const Status written = test::write_wobble(rigged / name, soft);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+    const Ran valid = node("validate.mjs", soft.string());
+    EXPECT_EQ(valid.code, 0) << name << "\n" << valid.output;
+    const auto three = [&](const std::string& arguments) { return node("three_positions.mjs", arguments); };
+    EXPECT_LT(distance_from(three, soft, folder / "poses.bin"), 1e-4) << name;
+  }
+}
+
+// The same out of the vertex shader of a browser, in the single precision of graphics cards.
+TEST_F(GltfPeers, ChromiumDrawsAddedMorphTargetsWhereWePutThem) {
+  if (run("chromium --version").code != 0) GTEST_SKIP() << "Chromium is not installed; ./go integration does it";
+  for (const char* name : moved_twice) {
+    const fs::path soft = (folder / fs::path(name).filename()).replace_extension(".glb");
+    const Status written = test::write_wobble(rigged / name, soft);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+    const auto chromium = [&](const std::string& arguments) { return node("chromium_positions.mjs", arguments); };
+    EXPECT_LT(distance_from(chromium, soft, folder / "poses.bin"), 1e-4) << name;
+  }
+}
+
+#ifdef SUPPLE_CLI
+TEST_F(GltfPeers, ChromiumDrawsWhatWeBake) {
+  if (run("chromium --version").code != 0) GTEST_SKIP() << "Chromium is not installed; ./go integration does it";
+  if (!can_bake()) GTEST_SKIP() << "there is no supple bake";
+  for (const fs::path& soft : baked()) {
+    const Ran valid = node("validate.mjs", soft.string());
+    EXPECT_EQ(valid.code, 0) << soft << "\n" << valid.output;
+    const auto chromium = [&](const std::string& arguments) { return node("chromium_positions.mjs", arguments); };
+    EXPECT_LT(distance_from(chromium, soft, folder / "poses.bin"), 1e-4) << soft;
+  }
+}
+#endif
 
 TEST_F(GltfPeers, ClipsOfAnotherFileMoveTheCharacterAsInThreeJs) {
   const fs::path file = rigged / "sumerian_cristine/cristine.gltf";

@@ -127,9 +127,14 @@ TEST(GltfDocument, SkinsThatNameAWrongRootAreRepaired) {
   b.root["skins"][0]["skeleton"] = 0;
   const GltfDocument document = parsed(b.glb());
   EXPECT_EQ(document.warnings().size(), 1u);
-  EXPECT_FALSE(json_of(encode_glb(document))["skins"][0].contains("skeleton"));
+  EXPECT_EQ(json_of(encode_glb(document))["skins"][0]["skeleton"], 1);
   b.root["skins"][0]["skeleton"] = 1;
   EXPECT_TRUE(parsed(b.glb()).warnings().empty());
+  b.root["nodes"][1].erase("children");  // now nothing is above both joints
+  b.root["scenes"][0]["nodes"] = {0, 1, 2};
+  const GltfDocument apart = parsed(b.glb());
+  EXPECT_EQ(apart.warnings().size(), 1u);
+  EXPECT_FALSE(json_of(encode_glb(apart))["skins"][0].contains("skeleton"));
 }
 
 // The library's own encoder makes the data; both names of the extension lead to it.

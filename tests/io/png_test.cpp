@@ -35,12 +35,9 @@ int closest(int a, int b, int c) {
   return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-std::vector<std::uint8_t> decode(const std::string& png, std::size_t channels) {
-  const std::string header = chunk(png, "IHDR");
-  const std::size_t width = big_endian(header, 0), height = big_endian(header, 4), row = width * channels;
-  EXPECT_EQ(header[8], 8);
-  EXPECT_EQ(header[9], channels == 3 ? 2 : 6);
-  const std::string packed = chunk(png, "IDAT");
+std::vector<std::uint8_t> decode_rows(const std::string& packed, std::size_t width, std::size_t height,
+                                      std::size_t channels) {
+  const std::size_t row = width * channels;
   std::vector<std::uint8_t> raw(height * (row + 1));
   uLongf size = raw.size();
   EXPECT_EQ(uncompress(raw.data(), &size, reinterpret_cast<const Bytef*>(packed.data()), packed.size()), Z_OK);
@@ -57,6 +54,40 @@ std::vector<std::uint8_t> decode(const std::string& png, std::size_t channels) {
     }
   }
   return pixels;
+}
+
+std::vector<std::uint8_t> decode(const std::string& png, std::size_t channels) {
+  const std::string header = chunk(png, "IHDR");
+  EXPECT_EQ(header[8], 8);
+  EXPECT_EQ(header[9], channels == 3 ? 2 : 6);
+  return decode_rows(chunk(png, "IDAT"), big_endian(header, 0), big_endian(header, 4), channels);
+}
+
+// What a player shows: each frame is drawn over the one before where it is opaque.
+std::vector<Image> play(const std::string& png) {
+  const std::string header = chunk(png, "IHDR");
+  Image shown(static_cast<int>(big_endian(header, 0)), static_cast<int>(big_endian(header, 4)));
+  std::vector<Image> frames;
+  std::string control;
+  std::uint32_t expected_number = 0;
+  for (std::size_t at = 8; at < png.size(); at += 12 + big_endian(png, at)) {
+    const std::string type = png.substr(at + 4, 4), data = png.substr(at + 8, big_endian(png, at));
+    if (type == "fcTL" || type == "fdAT") {
+      EXPECT_EQ(big_endian(data, 0), expected_number++);
+    }
+    if (type == "fcTL") control = data;
+    if (type != "IDAT" && type != "fdAT") continue;
+    const std::size_t width = big_endian(control, 4), height = big_endian(control, 8);
+    const std::size_t left = big_endian(control, 12), top = big_endian(control, 16);
+    const auto pixels = decode_rows(type == "fdAT" ? data.substr(4) : data, width, height, 4);
+    for (std::size_t i = 0; i < width * height; ++i) {
+      if (pixels[4 * i + 3] == 0) continue;
+      std::uint8_t* to = shown.pixel(static_cast<int>(left + i % width), static_cast<int>(top + i / width));
+      for (std::size_t k = 0; k < 4; ++k) to[k] = pixels[4 * i + k];
+    }
+    frames.push_back(shown);
+  }
+  return frames;
 }
 
 Image pattern(bool opaque) {
@@ -83,6 +114,33 @@ TEST(Png, OpaqueImageComesBackAsRgb) {
 TEST(Png, TransparentImageComesBackAsRgba) {
   const Image image = pattern(false);
   EXPECT_EQ(decode(*png_bytes(image), 4), image.rgba);
+}
+
+TEST(Png, AnimationPlaysBackFrameByFrame) {
+  std::vector<Image> frames(4, pattern(true));
+  frames[1].pixel(5, 7)[0] ^= 255;
+  frames[1].pixel(20, 3)[1] ^= 255;
+  frames[2] = frames[1];  // nothing happens
+  frames[3].pixel(36, 22)[2] ^= 255;
+  const std::string png = *apng_bytes(frames, 25);
+  const std::string control = chunk(png, "acTL");
+  EXPECT_EQ(big_endian(control, 0), 4u);
+  EXPECT_EQ(big_endian(control, 4), 0u);
+  const std::vector<Image> shown = play(png);
+  ASSERT_EQ(shown.size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(shown[k].rgba, frames[k].rgba) << k;
+  // 40 ms each; the second holds no more than what changed.
+  const std::size_t first = png.find("fcTL"), second = png.find("fcTL", first + 4);
+  EXPECT_EQ(big_endian(png, second + 4 + 4), 16u);
+  EXPECT_EQ(big_endian(png, second + 4 + 8), 5u);
+  EXPECT_EQ(png.substr(second + 4 + 20, 4), std::string("\0\x28\x03\xe8", 4));
+}
+
+TEST(Png, RefusesAnimationsThatPlayersCannotShow) {
+  EXPECT_FALSE(apng_bytes({}, 25).ok());
+  EXPECT_FALSE(apng_bytes(std::vector<Image>{Image(4, 4), Image(4, 5)}, 25).ok());
+  EXPECT_FALSE(apng_bytes(std::vector<Image>{pattern(false)}, 25).ok());
+  EXPECT_FALSE(apng_bytes(std::vector<Image>{Image(4, 4)}, 0).ok());
 }
 
 TEST(Png, RefusesImpossibleImages) {
