@@ -103,6 +103,12 @@ struct ChainLink {
   Vec3 center = Vec3::Zero();
 };
 
+/// A curve through joints, which moves the skin in our own rig.
+struct CreatureWire {
+  std::string name;
+  std::vector<std::string> handles;
+};
+
 struct Creature {
   std::string name;
   std::vector<std::string> joint_names;
@@ -121,6 +127,7 @@ struct Creature {
   /// Where given, the skin hangs on these links instead of on parts: at a link's centre on its joint alone, between two
   /// centres on both.
   std::vector<ChainLink> chain;
+  std::vector<CreatureWire> wires;
 
   Index add_joint(std::string joint_name, Index parent, const Vec3& place);
   Index joint(const std::string& joint_name) const;  ///< there must be one
