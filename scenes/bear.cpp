@@ -257,14 +257,16 @@ void add_poses(Creature& c, const Joints& j) {
   const Bulge forearm{Vec3(0.28, 0.40, 0.40), Vec3(0.17, 0.2, 0.17), 0.02, Vec3::Zero()};
   const Bulge calf{Vec3(0.28, 0.36, -0.62), Vec3(0.17, 0.2, 0.17), 0.02, Vec3::Zero()};
   const Bulge thigh{Vec3(0.25, 0.7, -0.5), Vec3(0.2, 0.2, 0.2), 0.025, Vec3::Zero()};
+  const Bulge blade{Vec3(0.27, 0.94, 0.38), Vec3(0.2, 0.2, 0.2), 0.02, Vec3::Zero()};
+  const Bulge haunch{Vec3(0.28, 0.92, -0.66), Vec3(0.22, 0.22, 0.22), 0.02, Vec3::Zero()};
   const Bulge paunch{Vec3(0, 0.62, -0.1), Vec3(0.4, 0.25, 0.45), 0.0, Vec3(0, -0.03, 0)};
   c.poses.push_back({{"stance", {}, false}, {}});
   add("front_forward", both(j.shoulder, -35), {});
-  add("front_back", both(j.shoulder, 35), {});
-  add("front_bent", join(both(j.shoulder, 20), both(j.elbow, -70)), {forearm});
-  add("hind_forward", both(j.hip, -35), {thigh});
+  add("front_back", both(j.shoulder, 35), {blade});
+  add("front_bent", join(both(j.shoulder, 12), both(j.elbow, -70)), {forearm});
+  add("hind_forward", both(j.hip, -35), {thigh, haunch});
   add("hind_back", both(j.hip, 30), {});
-  add("hind_bent", join(both(j.hip, -25), both(j.knee, 60)), {calf, thigh});
+  add("hind_bent", join(both(j.hip, -22), both(j.knee, 55)), {calf, thigh});
   add("back_rounded",
       {{j.lumbar, turn_degrees(12, 0, 0)}, {j.spine, turn_degrees(12, 0, 0)}, {j.chest, turn_degrees(10, 0, 0)}},
       {paunch});

@@ -144,6 +144,9 @@ struct Creature {
   Vec3 normal(const Vec3& x) const;
 };
 
+/// What make_character() calls the mesh of the details.
+std::string details_name(const Creature& creature);
+
 /// The skin of a creature with about as many vertices as asked for (within 3 %), well shaped and closed.
 Surface creature_surface(const Creature& creature, Index vertex_count);
 

@@ -49,6 +49,9 @@ Status write_recipe_of(const CreatureExample& example, const Creature& creature,
   if (!loaded.ok()) return loaded.error();
   Result<CharacterChoices> choices = choose_for(*loaded, model.filename().string(), example.tets);
   if (!choices.ok()) return choices.error();
+  // Eyes, noses and claws are small and hard: they follow the joints, and the flesh needs no cells for them.
+  for (const CharacterMesh& mesh : loaded->character.meshes)
+    if (mesh.name == details_name(creature)) choices->recipe.exclude.push_back(mesh.name);
   for (const CreatureWire& wire : creature.wires) choices->recipe.wires.push_back({wire.name, wire.handles});
   choices->notes[""] = std::string(example.brief) + ".";
   return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
