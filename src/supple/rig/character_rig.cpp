@@ -166,7 +166,9 @@ Result<CharacterRig> CharacterRig::create(const RawCharacter& character, const C
       result.joints_.push_back({parameter.joint, parameter.target, first});
       first += parameter.target == ChannelTarget::rotation ? 4 : 3;
     }
-    result.rig_ = std::make_shared<StackRig>(joined.rest, std::vector<DeformerPtr>{shapes, skin});
+    std::vector<DeformerPtr> stages{skin};
+    if (!joined.targets.empty()) stages.insert(stages.begin(), shapes);
+    result.rig_ = std::make_shared<StackRig>(joined.rest, std::move(stages));
   };
   build(1.0);  // the character's height is known only once its meshes stand where the rig puts them
   const std::vector<Vec3> rest = evaluate_all(*result.rig_, result.rig_->layout().neutral);
