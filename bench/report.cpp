@@ -163,7 +163,7 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-std::vector<std::string> benchmark_names() { return {"fem", "subspace"}; }
+std::vector<std::string> benchmark_names() { return {"fem", "subspace", "pose"}; }
 
 Result<Report> run(const std::string& name, const Options& options) {
   const int threads = thread_count();
@@ -171,6 +171,7 @@ Result<Report> run(const std::string& name, const Options& options) {
   std::optional<Report> report;
   if (name == "fem") report = run_fem(options);
   if (name == "subspace") report = run_subspace(options);
+  if (name == "pose") report = run_pose(options);
   set_thread_count(threads);
   if (!report)
     return usage_error(

@@ -67,6 +67,8 @@ Result<Report> run(const std::string& name, const Options& options);
 
 Report run_fem(const Options& options);
 Report run_subspace(const Options& options);
+/// The pose-space system: so far its rigs.
+Report run_pose(const Options& options);
 /// Parts of run_subspace: the 2005 paper's own models; their bases from sketches and the swinging spoon.
 void add_subspace_scenes(Report& report, const Options& options);
 /// The rows of free bodies, a part of run_subspace.

@@ -76,7 +76,7 @@ void add_detail(const Detail& detail, CharacterMesh& mesh, VertexAttribute& colo
 
 CharacterMesh details_mesh(const Creature& creature) {
   CharacterMesh mesh;
-  mesh.name = creature.name + "_details";
+  mesh.name = details_name(creature);
   mesh.weights.first.push_back(0);
   VertexAttribute colors{"COLOR_0", 3, {}};
   for (const Detail& detail : creature.details) {
@@ -111,6 +111,8 @@ void add_mesh(CharacterMesh mesh, RawCharacter& character) {
 }
 
 }  // namespace
+
+std::string details_name(const Creature& creature) { return creature.name + "_details"; }
 
 RawCharacter make_character(const Creature& creature, Index vertex_count) {
   RawCharacter character;

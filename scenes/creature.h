@@ -103,6 +103,12 @@ struct ChainLink {
   Vec3 center = Vec3::Zero();
 };
 
+/// A curve through joints, which moves the skin in our own rig.
+struct CreatureWire {
+  std::string name;
+  std::vector<std::string> handles;
+};
+
 struct Creature {
   std::string name;
   std::vector<std::string> joint_names;
@@ -121,6 +127,7 @@ struct Creature {
   /// Where given, the skin hangs on these links instead of on parts: at a link's centre on its joint alone, between two
   /// centres on both.
   std::vector<ChainLink> chain;
+  std::vector<CreatureWire> wires;
 
   Index add_joint(std::string joint_name, Index parent, const Vec3& place);
   Index joint(const std::string& joint_name) const;  ///< there must be one
@@ -136,6 +143,9 @@ struct Creature {
   double value(const Vec3& x) const;  ///< the field: negative inside
   Vec3 normal(const Vec3& x) const;
 };
+
+/// What make_character() calls the mesh of the details.
+std::string details_name(const Creature& creature);
 
 /// The skin of a creature with about as many vertices as asked for (within 3 %), well shaped and closed.
 Surface creature_surface(const Creature& creature, Index vertex_count);

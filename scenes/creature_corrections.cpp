@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenes/creature_corrections.h"
 
-#include "supple/mesh/normals.h"
+#include "scenes/self_contact.h"
+#include "supple/mesh/bounds.h"
 #include "supple/rig/pose_space.h"
 #include "supple/rig/sample_clip.h"
 #include "supple/rig/skin_deformer.h"
@@ -14,6 +15,8 @@
 
 namespace supple {
 namespace {
+
+constexpr double contact_slack = 0.002;  ///< of the creature's size
 
 Pose pose_of(const Skeleton& skeleton, const ExamplePose& example) {
   Pose pose = rest_pose(skeleton);
@@ -64,6 +67,25 @@ Vec3 bulged(const Bulge& bulge, const Vec3& x, const Vec3& normal) {
   return (1 - s) * (1 - s) * (bulge.swell * normal + bulge.shift);
 }
 
+// A displacement of the posed skin carried back through the skinning. A flattened joint can't be carried back exactly;
+// there the rotation alone serves.
+Vec3 carried_back(const Affine& linear, const Vec3& displacement) {
+  const bool invertible = linear.linear().determinant() > 0.25;
+  return invertible ? Vec3(linear.linear().inverse() * displacement)
+                    : Vec3(rotation_of(linear).conjugate() * displacement);
+}
+
+// Flesh that the pose pushes into itself gives way.
+void resolve_contact(const Surface& surface, const std::vector<Affine>& linear, MorphTarget& target) {
+  const double slack = contact_slack * bounds_of(surface.vertices).size().maxCoeff();
+  Surface posed = surface;
+  for (std::size_t v = 0; v < posed.vertices.size(); ++v)
+    posed.vertices[v] = linear[v] * (surface.vertices[v] + target.displacements[v]);
+  const std::vector<Vec3> pushes = pushed_apart(posed, slack);
+  for (std::size_t v = 0; v < pushes.size(); ++v)
+    if (!pushes[v].isZero(0)) target.displacements[v] += carried_back(linear[v], pushes[v]);
+}
+
 MorphTarget correction(const Creature& creature, const CreaturePose& example, const Surface& surface, const Skin& skin,
                        const SkinWeights& weights, const std::vector<Vec3>& normals) {
   const Skeleton skeleton = creature.skeleton();
@@ -73,14 +95,13 @@ MorphTarget correction(const Creature& creature, const CreaturePose& example, co
   MorphTarget target{example.pose.name, {}};
   for (std::size_t v = 0; v < surface.vertices.size(); ++v) {
     const Vec3& x = surface.vertices[v];
-    const Vec3 lost = dual[v] - linear[v] * x;
-    // A flattened joint can't be carried back exactly; there the rotation alone serves.
-    const bool invertible = linear[v].linear().determinant() > 0.25;
-    Vec3 shape =
-        invertible ? Vec3(linear[v].linear().inverse() * lost) : Vec3(rotation_of(linear[v]).conjugate() * lost);
+    Vec3 shape = carried_back(linear[v], dual[v] - linear[v] * x);
     for (const Bulge& bulge : example.bulges) shape += bulged(bulge, x, normals[v]);
-    target.displacements.push_back(shape.norm() > 1e-5 ? shape : Vec3(Vec3::Zero()));
+    target.displacements.push_back(shape);
   }
+  resolve_contact(surface, linear, target);
+  for (Vec3& d : target.displacements)
+    if (d.norm() <= 1e-5) d.setZero();
   return target;
 }
 

@@ -7,7 +7,8 @@
 namespace supple {
 
 /// One shape per corrected pose, before skinning: the volume that linear skinning loses there (the difference to dual
-/// quaternions, carried back through the skinning) and the pose's bulges.
+/// quaternions, carried back through the skinning), the pose's bulges, and what keeps the skin from lying inside
+/// itself.
 std::vector<MorphTarget> correction_targets(const Creature& creature, const Surface& surface, const Skin& skin,
                                             const SkinWeights& weights);
 

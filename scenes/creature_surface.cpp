@@ -131,10 +131,13 @@ Vec3 onto_surface(const Creature& creature, const Vec3& start) {
   return x;
 }
 
-// Vertices move to the middle of their neighbours, along the skin: even triangles, same shape. On the plane of symmetry
-// they stay there.
-void relax(const Creature& creature, Surface& surface) {
+// Vertices move to the middle of their neighbours, along the skin: even triangles, same shape. Those on the plane of
+// symmetry, which may be a crease without a normal, stay there.
+void relax(const Creature& creature, double cell, Surface& surface) {
   const std::size_t count = surface.vertices.size();
+  const auto keep_symmetric = [&](Vec3& x) {
+    if (creature.symmetric && std::abs(x.x()) < 0.06 * cell) x.x() = 0;
+  };
   for (int round = 0; round < relaxing_rounds; ++round) {
     std::vector<Vec3> sum(count, Vec3::Zero());
     std::vector<int> neighbours(count, 0);
@@ -151,6 +154,7 @@ void relax(const Creature& creature, Surface& surface) {
       const Vec3 step = 0.5 * (sum[v] / neighbours[v] - surface.vertices[v]);
       surface.vertices[v] += step - normal * normal.dot(step);
       if (last) surface.vertices[v] = onto_surface(creature, surface.vertices[v]);
+      keep_symmetric(surface.vertices[v]);
     }
   }
 }
@@ -176,7 +180,7 @@ Surface creature_surface(const Creature& creature, Index vertex_count) {
     surface = surface_at(creature, box, cell * (1 + change));
   }
   refine_focus(creature, surface);
-  relax(creature, surface);
+  relax(creature, cell, surface);
   return surface;
 }
 

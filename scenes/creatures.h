@@ -20,7 +20,7 @@ struct CreatureExample {
   std::string_view name;
   std::string_view brief;
   Index vertices;  ///< of its triangle meshes together
-  Index tets;      ///< to embed it in
+  Index tets;      ///< to ask for, so that both tetrahedra and their vertices come near the paper's
   Creature (*make)();
 };
 

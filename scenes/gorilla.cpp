@@ -20,16 +20,16 @@ struct Joints {
 
 Joints add_joints(Creature& c) {
   Joints j{};
-  j.hips = c.add_joint("hips", -1, Vec3(0, 0.66, -0.40));
-  j.spine = c.add_joint("spine", j.hips, Vec3(0, 0.80, -0.18));
-  j.chest = c.add_joint("chest", j.spine, Vec3(0, 0.95, 0.06));
-  j.head = c.add_joint("head", j.chest, Vec3(0, 1.16, 0.38));
-  j.arm = c.add_joint("left_arm", j.chest, Vec3(0.29, 1.02, 0.20));
-  j.forearm = c.add_joint("left_forearm", j.arm, Vec3(0.40, 0.60, 0.16));
-  j.hand = c.add_joint("left_hand", j.forearm, Vec3(0.38, 0.20, 0.29));
-  j.thigh = c.add_joint("left_thigh", j.hips, Vec3(0.16, 0.62, -0.38));
-  j.shin = c.add_joint("left_shin", j.thigh, Vec3(0.25, 0.36, -0.16));
-  j.foot = c.add_joint("left_foot", j.shin, Vec3(0.23, 0.09, -0.36));
+  j.hips = c.add_joint("hips", -1, Vec3(0.0, 0.568, -0.40));
+  j.spine = c.add_joint("spine", j.hips, Vec3(0.0, 0.688, -0.18));
+  j.chest = c.add_joint("chest", j.spine, Vec3(0.0, 0.817, 0.06));
+  j.head = c.add_joint("head", j.chest, Vec3(0.0, 0.998, 0.38));
+  j.arm = c.add_joint("left_arm", j.chest, Vec3(0.386, 0.877, 0.20));
+  j.forearm = c.add_joint("left_forearm", j.arm, Vec3(0.532, 0.516, 0.16));
+  j.hand = c.add_joint("left_hand", j.forearm, Vec3(0.505, 0.172, 0.29));
+  j.thigh = c.add_joint("left_thigh", j.hips, Vec3(0.213, 0.533, -0.38));
+  j.shin = c.add_joint("left_shin", j.thigh, Vec3(0.333, 0.31, -0.16));
+  j.foot = c.add_joint("left_foot", j.shin, Vec3(0.306, 0.077, -0.36));
   c.mirror_joints();
   return j;
 }
@@ -37,101 +37,101 @@ Joints add_joints(Creature& c) {
 void add_trunk(Creature& c, const Joints& j) {
   Limb& body = c.add_limb("body", 0.12);
   body.color = fur;
-  body.ball(j.hips, Vec3(0, 0.66, -0.38), Vec3(0.22, 0.19, 0.20));
-  body.ball(j.spine, Vec3(0, 0.76, -0.16), Vec3(0.25, 0.23, 0.24), Vec3(-30, 0, 0));
-  body.ball(j.spine, Vec3(0, 0.65, -0.09), Vec3(0.27, 0.20, 0.24));  // belly
-  body.ball(j.chest, Vec3(0, 0.93, 0.08), Vec3(0.29, 0.25, 0.24), Vec3(-35, 0, 0));
+  body.ball(j.hips, Vec3(0.0, 0.568, -0.38), Vec3(0.299, 0.258, 0.272));
+  body.ball(j.spine, Vec3(0.0, 0.654, -0.16), Vec3(0.34, 0.313, 0.326), Vec3(-30, 0, 0));
+  body.ball(j.spine, Vec3(0.0, 0.559, -0.09), Vec3(0.367, 0.272, 0.326));  // belly
+  body.ball(j.chest, Vec3(0.0, 0.8, 0.08), Vec3(0.394, 0.34, 0.326), Vec3(-35, 0, 0));
   body.part_blend = 0.06;
-  body.ball(j.chest, Vec3(0.13, 0.90, 0.25), Vec3(0.15, 0.12, 0.085), Vec3(-25, 25, 0));  // breast
+  body.ball(j.chest, Vec3(0.177, 0.774, 0.25), Vec3(0.204, 0.163, 0.116), Vec3(-25, 25, 0));  // breast
   body.part_blend = 0.10;
-  body.muscle(j.chest, Vec3(0.02, 1.16, 0.20), Vec3(0.30, 1.06, 0.14), 0.095);            // trapezius
-  body.ball(j.chest, Vec3(0.16, 0.94, -0.03), Vec3(0.14, 0.15, 0.21), Vec3(-20, 0, 10));  // back
-  body.rod(j.chest, Vec3(0, 1.04, 0.16), 0.175, Vec3(0, 1.13, 0.35), 0.14);               // neck
+  body.muscle(j.chest, Vec3(0.027, 0.998, 0.20), Vec3(0.408, 0.912, 0.14), 0.129);            // trapezius
+  body.ball(j.chest, Vec3(0.218, 0.808, -0.03), Vec3(0.19, 0.204, 0.286), Vec3(-20, 0, 10));  // back
+  body.rod(j.chest, Vec3(0.0, 0.894, 0.16), 0.238, Vec3(0.0, 0.972, 0.35), 0.19);             // neck
 }
 
 void add_head(Creature& c, const Joints& j) {
   Limb& head = c.add_limb("head", 0.05);
   head.color = fur;
   head.part_blend = 0.05;
-  head.ball(j.head, Vec3(0, 1.220, 0.435), Vec3(0.120, 0.135, 0.145), Vec3(15, 0, 0));
-  head.ball(j.head, Vec3(0, 1.312, 0.388), Vec3(0.072, 0.085, 0.125), Vec3(22, 0, 0));  // crest
-  head.ball(j.head, Vec3(0.085, 1.170, 0.455), Vec3(0.062, 0.10, 0.075));               // jaw muscles
+  head.ball(j.head, Vec3(0.0, 1.064, 0.432), Vec3(0.144, 0.162, 0.174), Vec3(15, 0, 0));
+  head.ball(j.head, Vec3(0.0, 1.174, 0.376), Vec3(0.086, 0.102, 0.15), Vec3(22, 0, 0));  // crest
+  head.ball(j.head, Vec3(0.102, 1.004, 0.456), Vec3(0.074, 0.12, 0.09));                 // jaw muscles
   head.color = hide;
   head.part_blend = 0.025;
-  head.ball(j.head, Vec3(0, 1.150, 0.550), Vec3(0.088, 0.072, 0.075), Vec3(20, 0, 0));   // muzzle
-  head.ball(j.head, Vec3(0, 1.095, 0.540), Vec3(0.075, 0.045, 0.065), Vec3(-10, 0, 0));  // chin
-  head.rod(j.head, Vec3(0, 1.262, 0.570), 0.029, Vec3(0.085, 1.253, 0.533), 0.026);      // brow
-  head.ball(j.head, Vec3(0, 1.212, 0.570), Vec3(0.030, 0.055, 0.035), Vec3(-14, 0, 0));  // bridge
+  head.ball(j.head, Vec3(0.0, 0.98, 0.57), Vec3(0.106, 0.086, 0.09), Vec3(20, 0, 0));      // muzzle
+  head.ball(j.head, Vec3(0.0, 0.914, 0.558), Vec3(0.09, 0.054, 0.078), Vec3(-10, 0, 0));   // chin
+  head.rod(j.head, Vec3(0.0, 1.114, 0.594), 0.035, Vec3(0.102, 1.103, 0.55), 0.031);       // brow
+  head.ball(j.head, Vec3(0.0, 1.054, 0.594), Vec3(0.036, 0.066, 0.042), Vec3(-14, 0, 0));  // bridge
   head.part_blend = 0.014;
-  head.ball(j.head, Vec3(0.028, 1.186, 0.613), Vec3(0.028, 0.021, 0.020));  // nose wings
-  head.carve_ball(Vec3(0.052, 1.218, 0.587), Vec3(0.026, 0.019, 0.026), 0.02);
-  head.carve_ball(Vec3(0.026, 1.182, 0.635), Vec3(0.011, 0.009, 0.014), 0.008);
-  Part& mouth = head.rod(j.head, Vec3(0, 1.118, 0.627), 0.009, Vec3(0.07, 1.112, 0.580), 0.008);
+  head.ball(j.head, Vec3(0.036, 1.023, 0.646), Vec3(0.034, 0.025, 0.024));  // nose wings
+  head.carve_ball(Vec3(0.062, 1.061, 0.614), Vec3(0.031, 0.023, 0.031), 0.02);
+  head.carve_ball(Vec3(0.031, 1.018, 0.672), Vec3(0.013, 0.011, 0.017), 0.008);
+  Part& mouth = head.rod(j.head, Vec3(0.0, 0.941, 0.662), 0.011, Vec3(0.084, 0.934, 0.606), 0.01);
   mouth.carve = true;
   mouth.blend = 0.014;
   head.part_blend = 0.015;
-  head.ball(j.head, Vec3(0.132, 1.225, 0.410), Vec3(0.016, 0.034, 0.026), Vec3(0, 20, 0));  // ears
+  head.ball(j.head, Vec3(0.158, 1.07, 0.402), Vec3(0.019, 0.041, 0.031), Vec3(0, 20, 0));  // ears
 }
 
 void add_arm(Creature& c, const Joints& j) {
-  Limb& arm = c.add_limb("arm", 0.09, Vec3(0.29, 1.02, 0.20), 0.24);
+  Limb& arm = c.add_limb("arm", 0.09, Vec3(0.386, 0.877, 0.20), 0.24);
   arm.color = fur;
   arm.part_blend = 0.06;
-  arm.ball(j.arm, Vec3(0.315, 1.00, 0.18), Vec3(0.135, 0.165, 0.14), Vec3(0, 0, 12));  // deltoid
-  arm.rod(j.arm, Vec3(0.32, 0.96, 0.185), 0.105, Vec3(0.40, 0.62, 0.165), 0.082);
-  arm.muscle(j.arm, Vec3(0.33, 0.95, 0.245), Vec3(0.395, 0.62, 0.215), 0.075);  // biceps
-  arm.muscle(j.arm, Vec3(0.34, 0.95, 0.125), Vec3(0.405, 0.62, 0.105), 0.078);  // triceps
-  arm.ball(j.forearm, Vec3(0.40, 0.60, 0.155), Vec3::Constant(0.082));
-  arm.rod(j.forearm, Vec3(0.40, 0.60, 0.16), 0.080, Vec3(0.385, 0.24, 0.275), 0.058);
-  arm.muscle(j.forearm, Vec3(0.425, 0.66, 0.185), Vec3(0.40, 0.27, 0.285), 0.083);
-  arm.muscle(j.forearm, Vec3(0.38, 0.60, 0.13), Vec3(0.375, 0.29, 0.25), 0.072);
+  arm.ball(j.arm, Vec3(0.419, 0.86, 0.18), Vec3(0.209, 0.256, 0.217), Vec3(0, 0, 12));  // deltoid
+  arm.rod(j.arm, Vec3(0.426, 0.826, 0.185), 0.163, Vec3(0.532, 0.533, 0.165), 0.127);
+  arm.muscle(j.arm, Vec3(0.439, 0.817, 0.245), Vec3(0.525, 0.533, 0.215), 0.116);  // biceps
+  arm.muscle(j.arm, Vec3(0.452, 0.817, 0.125), Vec3(0.539, 0.533, 0.105), 0.121);  // triceps
+  arm.ball(j.forearm, Vec3(0.532, 0.516, 0.155), Vec3::Constant(0.127));
+  arm.rod(j.forearm, Vec3(0.532, 0.516, 0.16), 0.124, Vec3(0.512, 0.206, 0.275), 0.09);
+  arm.muscle(j.forearm, Vec3(0.565, 0.568, 0.185), Vec3(0.532, 0.232, 0.285), 0.129);
+  arm.muscle(j.forearm, Vec3(0.505, 0.516, 0.13), Vec3(0.499, 0.249, 0.25), 0.112);
   arm.color = hide;
   arm.part_blend = 0.03;
   // The back of the hand, then fingers folded under it: it stands on the middle bones.
-  arm.ball(j.hand, Vec3(0.38, 0.135, 0.315), Vec3(0.068, 0.088, 0.042), Vec3(-22, 0, 0));
+  arm.ball(j.hand, Vec3(0.505, 0.135, 0.315), Vec3(0.094, 0.122, 0.058), Vec3(-22, 0, 0));
   arm.part_blend = 0.016;
   for (int k = 0; k < 4; ++k) {
-    const double x = 0.332 + 0.0345 * k, forward = 0.012 * (k == 1 || k == 2 ? 1 : 0);
-    arm.rod(j.hand, Vec3(x, 0.085, 0.335 + forward), 0.024, Vec3(x, 0.030, 0.362 + forward), 0.023);
-    arm.rod(j.hand, Vec3(x, 0.030, 0.362 + forward), 0.023, Vec3(x, 0.026, 0.295 + forward), 0.021);
+    const double x = 0.439 + 0.048 * k, forward = 0.012 * (k == 1 || k == 2 ? 1 : 0);
+    arm.rod(j.hand, Vec3(x, 0.085, 0.335 + forward), 0.033, Vec3(x, 0.030, 0.362 + forward), 0.032);
+    arm.rod(j.hand, Vec3(x, 0.030, 0.362 + forward), 0.032, Vec3(x, 0.026, 0.295 + forward), 0.029);
   }
-  arm.rod(j.hand, Vec3(0.335, 0.15, 0.30), 0.022, Vec3(0.300, 0.095, 0.335), 0.017);  // thumb
+  arm.rod(j.hand, Vec3(0.446, 0.15, 0.30), 0.03, Vec3(0.399, 0.095, 0.335), 0.024);  // thumb
 }
 
 void add_leg(Creature& c, const Joints& j) {
-  Limb& leg = c.add_limb("leg", 0.07, Vec3(0.16, 0.62, -0.38), 0.22);
+  Limb& leg = c.add_limb("leg", 0.07, Vec3(0.213, 0.533, -0.38), 0.22);
   leg.color = fur;
   leg.part_blend = 0.06;
-  leg.rod(j.thigh, Vec3(0.15, 0.62, -0.38), 0.145, Vec3(0.245, 0.37, -0.165), 0.095);
-  leg.muscle(j.thigh, Vec3(0.16, 0.66, -0.44), Vec3(0.25, 0.38, -0.22), 0.125);
-  leg.ball(j.shin, Vec3(0.25, 0.365, -0.160), Vec3::Constant(0.088));
-  leg.rod(j.shin, Vec3(0.25, 0.36, -0.165), 0.082, Vec3(0.23, 0.10, -0.355), 0.056);
-  leg.muscle(j.shin, Vec3(0.25, 0.38, -0.22), Vec3(0.235, 0.14, -0.39), 0.075);  // calf
+  leg.rod(j.thigh, Vec3(0.2, 0.533, -0.38), 0.235, Vec3(0.326, 0.318, -0.165), 0.154);
+  leg.muscle(j.thigh, Vec3(0.213, 0.568, -0.44), Vec3(0.333, 0.327, -0.22), 0.203);
+  leg.ball(j.shin, Vec3(0.333, 0.314, -0.160), Vec3::Constant(0.143));
+  leg.rod(j.shin, Vec3(0.333, 0.31, -0.165), 0.133, Vec3(0.306, 0.086, -0.355), 0.091);
+  leg.muscle(j.shin, Vec3(0.333, 0.327, -0.22), Vec3(0.313, 0.12, -0.39), 0.121);  // calf
   leg.color = hide;
   leg.part_blend = 0.035;
-  leg.rod(j.foot, Vec3(0.23, 0.055, -0.40), 0.055, Vec3(0.255, 0.045, -0.20), 0.048);
-  leg.ball(j.foot, Vec3(0.255, 0.045, -0.19), Vec3(0.075, 0.042, 0.075));
+  leg.rod(j.foot, Vec3(0.306, 0.055, -0.40), 0.079, Vec3(0.339, 0.045, -0.20), 0.069);
+  leg.ball(j.foot, Vec3(0.339, 0.045, -0.19), Vec3(0.108, 0.06, 0.108));
   leg.part_blend = 0.014;
   for (int k = 0; k < 4; ++k)
-    leg.rod(j.foot, Vec3(0.235 + 0.030 * k, 0.036, -0.140 - 0.012 * k), 0.023,
-            Vec3(0.245 + 0.034 * k, 0.024, -0.075 - 0.02 * k), 0.020);
-  leg.rod(j.foot, Vec3(0.195, 0.040, -0.225), 0.028, Vec3(0.150, 0.030, -0.150), 0.025);  // big toe, apart
+    leg.rod(j.foot, Vec3(0.311 + 0.034 * k, 0.038, -0.140 - 0.012 * k), 0.027,
+            Vec3(0.321 + 0.038 * k, 0.028, -0.085 - 0.02 * k), 0.025);
+  leg.rod(j.foot, Vec3(0.259, 0.04, -0.225), 0.04, Vec3(0.2, 0.03, -0.150), 0.036);  // big toe, apart
 }
 
 void add_paint(Creature& c, const Joints& j) {
-  c.patches.push_back({Vec3(0, 0.98, -0.26), Vec3(0.42, 0.30, 0.38), silver, 0.6, true});
-  c.patches.push_back({Vec3(0.12, 0.90, 0.33), Vec3(0.15, 0.12, 0.10), hide, 0.4, true});
-  c.patches.push_back({Vec3(0, 1.19, 0.60), Vec3(0.098, 0.092, 0.085), hide, 0.3, true});
-  c.focus.push_back({Vec3(0, 1.17, 0.58), 0.13, true});
+  c.patches.push_back({Vec3(0, 0.843, -0.3), Vec3(0.50, 0.34, 0.42), silver, 0.6, true});
+  c.patches.push_back({Vec3(0.14, 0.774, 0.386), Vec3(0.15, 0.12, 0.10), hide, 0.4, true});
+  c.patches.push_back({Vec3(0.0, 1.028, 0.63), Vec3(0.118, 0.11, 0.102), hide, 0.3, true});
+  c.focus.push_back({Vec3(0.0, 1.004, 0.606), 0.156, true});
   Detail eye;
-  eye.a = Vec3(0.051, 1.219, 0.559);
-  eye.radii = Vec3::Constant(0.0165);
+  eye.a = Vec3(0.061, 1.062, 0.581);
+  eye.radii = Vec3::Constant(0.0198);
   eye.joint = j.head;
   eye.color = hex_color(0x2a1408);
   eye.segments = 14;
   c.details.push_back(eye);
-  eye.a = Vec3(0.048, 1.226, 0.573);
-  eye.radii = Vec3::Constant(0.0035);
+  eye.a = Vec3(0.058, 1.071, 0.598);
+  eye.radii = Vec3::Constant(0.0042);
   eye.color = Color::Ones();
   eye.segments = 8;
   c.details.push_back(eye);
@@ -203,15 +203,15 @@ void add_poses(Creature& c, const Joints& j) {
   both(reach, j.thigh, 20, 0, 0);
   c.poses.push_back({{"arms_forward", reach, false}, {}});
   both(curl, j.arm, -30, 0, 20);
-  both(curl, j.forearm, -100, 0, 0);
+  both(curl, j.forearm, -72, 0, 0);
   c.poses.push_back({{"arms_bent", curl, true},
-                     {{Vec3(0.36, 0.79, 0.26), Vec3(0.12, 0.17, 0.11), 0.03, Vec3::Zero()},
-                      {Vec3(-0.36, 0.79, 0.26), Vec3(0.12, 0.17, 0.11), 0.03, Vec3::Zero()}}});
-  both(crouch, j.thigh, -40, 0, 10);
-  both(crouch, j.shin, 55, 0, 0);
+                     {{Vec3(0.48, 0.68, 0.30), Vec3(0.18, 0.20, 0.17), 0.03, Vec3::Zero()},
+                      {Vec3(-0.48, 0.68, 0.30), Vec3(0.18, 0.20, 0.17), 0.03, Vec3::Zero()}}});
+  both(crouch, j.thigh, -25, 0, 10);
+  both(crouch, j.shin, 35, 0, 0);
   c.poses.push_back({{"crouched", crouch, true},
-                     {{Vec3(0.24, 0.26, -0.32), Vec3(0.11, 0.14, 0.11), 0.02, Vec3::Zero()},
-                      {Vec3(-0.24, 0.26, -0.32), Vec3(0.11, 0.14, 0.11), 0.02, Vec3::Zero()}}});
+                     {{Vec3(0.32, 0.22, -0.34), Vec3(0.17, 0.17, 0.17), 0.006, Vec3::Zero()},
+                      {Vec3(-0.32, 0.22, -0.34), Vec3(0.17, 0.17, 0.17), 0.006, Vec3::Zero()}}});
 }
 
 }  // namespace

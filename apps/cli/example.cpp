@@ -43,12 +43,16 @@ CharacterLook look_of(const Creature& creature) {
 }
 
 /// From the file, so that it names what a reader of the file finds.
-Status write_recipe_of(const CreatureExample& example, const std::filesystem::path& model,
+Status write_recipe_of(const CreatureExample& example, const Creature& creature, const std::filesystem::path& model,
                        const std::filesystem::path& recipe) {
   const Result<LoadedCharacter> loaded = load_character(model);
   if (!loaded.ok()) return loaded.error();
   Result<CharacterChoices> choices = choose_for(*loaded, model.filename().string(), example.tets);
   if (!choices.ok()) return choices.error();
+  // Eyes, noses and claws are small and hard: they follow the joints, and the flesh needs no cells for them.
+  for (const CharacterMesh& mesh : loaded->character.meshes)
+    if (mesh.name == details_name(creature)) choices->recipe.exclude.push_back(mesh.name);
+  for (const CreatureWire& wire : creature.wires) choices->recipe.wires.push_back({wire.name, wire.handles});
   choices->notes[""] = std::string(example.brief) + ".";
   return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
 }
@@ -68,7 +72,7 @@ Status write_example(const Options& options, Session& session) {
   const RawCharacter character = make_character(creature, example->vertices);
   const std::filesystem::path model = folder / (options.name + ".glb"), recipe = folder / (options.name + ".toml");
   SUPPLE_RETURN_IF_ERROR(write_character(model, character, look_of(creature)));
-  SUPPLE_RETURN_IF_ERROR(write_recipe_of(*example, model, recipe));
+  SUPPLE_RETURN_IF_ERROR(write_recipe_of(*example, creature, model, recipe));
   std::size_t vertices = 0, corrections = 0;
   for (const CharacterMesh& mesh : character.meshes) {
     vertices += mesh.surface.vertices.size();

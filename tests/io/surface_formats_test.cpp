@@ -128,8 +128,10 @@ const std::string ply_header =
 void check_ply(const Surface& surface) {
   EXPECT_EQ(surface.triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 1, 2}, {0, 2, 3}}));
   EXPECT_EQ(surface.vertices[3], Vec3(0, 0.5, -1));
-  ASSERT_EQ(surface.attributes.size(), 1u);
+  ASSERT_EQ(surface.attributes.size(), 2u);
   EXPECT_FLOAT_EQ(surface.attributes[0].values[0], 0.2F);
+  EXPECT_EQ(surface.attributes[1].name, "quality");
+  EXPECT_EQ(surface.attributes[1].values.size(), 4u);
 }
 
 TEST(Ply, SkipsWhatItDoesntKnow) {
@@ -181,6 +183,28 @@ TEST(Ply, RefusesDamage) {
   expect_refused(parse_ply("ply\nelement vertex 3\nproperty quaternion x\n", "a.ply"), "line 3");
   expect_refused(parse_ply("ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nend_header\n0\n0\n0\n", "a.ply"),
                  "without x, y and z");
+}
+
+TEST(Ply, OtherScalarsOfVerticesAreAttributes) {
+  const std::string text =
+      "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float softness\nproperty float y\n"
+      "property float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nproperty float nx\n"
+      "property uchar held\nproperty double huge\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+      "0 0.5 0 0 255 0 0 9 1 1e300\n1 0.25 0 0 0 255 0 9 0 -2\n0 nan 1 0 0 0 255 9 200 3\n3 0 1 2\n";
+  const Result<LoadedMesh> loaded = parse_ply(text, "painted.ply");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  const Surface& surface = std::get<Surface>(loaded->mesh);
+  ASSERT_EQ(surface.attributes.size(), 4u);
+  EXPECT_EQ(surface.attributes[0].components, 3);
+  EXPECT_EQ(surface.attributes[0].values, (std::vector<float>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(surface.attributes[1].name, "softness");
+  EXPECT_EQ(surface.attributes[1].components, 1);
+  EXPECT_EQ(surface.attributes[1].values[0], 0.5f);
+  EXPECT_EQ(surface.attributes[1].values[1], 0.25f);
+  EXPECT_TRUE(std::isnan(surface.attributes[1].values[2]));
+  EXPECT_EQ(surface.attributes[2].name, "held");
+  EXPECT_EQ(surface.attributes[2].values, (std::vector<float>{1, 0, 200}));
+  EXPECT_EQ(surface.attributes[3].values, (std::vector<float>{std::numeric_limits<float>::max(), -2, 3}));
 }
 
 }  // namespace

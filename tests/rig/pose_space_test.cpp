@@ -58,6 +58,31 @@ std::vector<double> random_parameters(std::mt19937& random) {
   return p;
 }
 
+TEST(PoseMetric, IsThePoseDistance) {
+  PoseLayout layout;
+  std::mt19937 random(11);
+  for (int k = 0; k < 21; ++k) layout.add_rotation("r", random_rotation(random), 0.5 + 0.1 * k);
+  layout.add("t", ParameterKind::translation, std::array{1.0, 2.0, 3.0}, "m", 1.5);
+  layout.add_scalar("s", 0.25, "", 2.0);
+  layout.add_scalar("ignored", 0.0, "", 0.0);
+  const PoseMetric metric(layout);
+  std::normal_distribution<double> normal;
+  for (const double far : {1e-9, 1e-4, 0.1, 1.0, 10.0}) {
+    for (int trial = 0; trial < 20; ++trial) {
+      std::vector<double> p = layout.neutral;
+      for (double& value : p) value = 3 * (value + far * normal(random));  // quaternions of any length
+      const double expected = pose_distance(layout, p, layout.neutral);
+      EXPECT_NEAR(metric.distance(p, layout.neutral), expected, 1e-12 * expected);
+    }
+  }
+  PoseLayout one;
+  one.add_rotation("r", Quat::Identity());
+  for (const double angle : {0.0, 1e-12, 1e-6, 1.0, 3.0, std::numbers::pi - 1e-9, std::numbers::pi}) {
+    const Quat q(Eigen::AngleAxisd(angle, Vec3::UnitX()));
+    EXPECT_NEAR(PoseMetric(one).distance(std::vector{q.x(), q.y(), q.z(), q.w()}, one.neutral), angle, 2e-12 * angle);
+  }
+}
+
 TEST(PoseSpaceWeights, AreOneTogetherAndInterpolate) {
   std::mt19937 random(2);
   std::vector<std::vector<double>> poses;

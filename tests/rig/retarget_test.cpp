@@ -201,6 +201,29 @@ TEST(Retarget, FeetStandStill) {
   }
 }
 
+// A recording that floats above its floor is brought down: where its feet are lowest, they stand.
+TEST(Retarget, FloatingMotionsComeDown) {
+  const Skeleton person = make_person(), other = make_person({.size = 1.3});
+  const Vec3 hips = person.joints[0].rest.translation;
+  Clip hop{"hop", 2.0, {{0, ChannelTarget::translation, Interpolation::linear, 3, {}, {}}}};
+  for (int k = 0; k <= 40; ++k) {
+    const double height = 0.17 + 0.3 * std::max(0.0, std::sin(0.05 * k * std::numbers::pi));  // never below 0.17
+    hop.channels[0].times.push_back(0.05 * k);
+    for (const double x : {hips.x(), hips.y() + height, hips.z()}) hop.channels[0].values.push_back(x);
+  }
+  const Clip again = retarget(person, hop, other, match_joints(person, other)).value();
+  const Index foot = find_joint(other, "LeftFoot");
+  const double standing = world_matrix(other, rest_pose(other), foot).translation().y();
+  double lowest = 1e9, highest = -1e9;
+  for (int k = 0; k <= 40; ++k) {
+    const double y = world_matrix(other, pose_at(other, again, 0.05 * k), foot).translation().y();
+    lowest = std::min(lowest, y);
+    highest = std::max(highest, y);
+  }
+  EXPECT_NEAR(lowest, standing, 1e-3);
+  EXPECT_NEAR(highest - lowest, 1.3 * 0.3, 0.01);  // and the hop is a hop
+}
+
 TEST(JointRoles, KnowManyDialects) {
   const std::vector<std::vector<std::string>> dialects = {
       {"mixamorig:Hips", "mixamorig:LeftUpLeg", "mixamorig:LeftLeg", "mixamorig:RightUpLeg", "mixamorig:LeftForeArm"},

@@ -3,7 +3,11 @@
 #include "scenes/creatures.h"
 
 #include "scenes/motion.h"
+#include "supple/mesh/bounds.h"
+#include "supple/mesh/normals.h"
 #include "supple/mesh/topology.h"
+#include "supple/mesh/winding_number.h"
+#include "supple/offline/meshing/tetrahedralize.h"
 #include "supple/rig/deformers.h"
 #include "supple/rig/sample_clip.h"
 
@@ -66,23 +70,44 @@ Pose posed(const RawCharacter& character, const ExamplePose& example) {
   return pose;
 }
 
+struct PaperRow {
+  std::string name;
+  double tet_vertices, tets, vertices;
+  std::size_t joints, poses, corrections;
+};
+
+// Table 3; joints are ours, where the paper doesn't count them.
+const std::vector<PaperRow> table_3 = {{"arm", 2364, 8122, 10525, 4, 10, 9},
+                                       {"x_shape", 3077, 9303, 2362, 17, 3, 0},
+                                       {"bear", 4018, 12762, 6876, 36, 8, 7},
+                                       {"gorilla", 3771, 16297, 15774, 16, 4, 2}};
+
 TEST(Creatures, HaveTheSizesOfThePaper) {
-  struct Row {
-    std::string name;
-    double vertices;
-    std::size_t tets, joints, poses, corrections;
-  };
-  for (const Row& row : {Row{"arm", 10525, 8122, 4, 10, 9}, Row{"x_shape", 2362, 9303, 17, 3, 0},
-                         Row{"bear", 6876, 12762, 24, 8, 7}, Row{"gorilla", 15774, 16297, 16, 4, 2}}) {
+  for (const PaperRow& row : table_3) {
     SCOPED_TRACE(row.name);
     const Made& m = made(row.name);
     std::size_t vertices = 0;
     for (const CharacterMesh& mesh : m.character.meshes) vertices += mesh.surface.vertices.size();
     EXPECT_NEAR(static_cast<double>(vertices), row.vertices, 0.1 * row.vertices);
-    EXPECT_EQ(static_cast<std::size_t>(find_creature_example(row.name)->tets), row.tets);
     EXPECT_EQ(m.character.skins.front().joints.size(), row.joints);
     EXPECT_EQ(m.creature.poses.size(), row.poses);
     EXPECT_EQ(m.character.meshes.front().targets.size(), row.corrections);
+  }
+}
+
+TEST(Creatures, HaveBodiesOfThePapersSizes) {
+  for (const PaperRow& row : table_3) {
+    SCOPED_TRACE(row.name);
+    TetMeshingOptions options;
+    options.tets = find_creature_example(row.name)->tets;
+    options.distance_samples = 100;
+    // The details take no part; the skeleton rests as it was bound.
+    const TetMesh mesh = tetrahedralize(made(row.name).character.meshes.front().surface, options).value().mesh;
+    EXPECT_NEAR(static_cast<double>(mesh.elements.size()), row.tets, 0.1 * row.tets);
+    // The paper's gorilla has 4.3 tetrahedra per vertex. Ours cut off at the surface don't reach that for any shape: a
+    // ball of 15,000 has 3.9. So the gorilla's vertices can be held near the paper's only this far.
+    const double tolerance = row.name == "gorilla" ? 0.2 : 0.1;
+    EXPECT_NEAR(static_cast<double>(mesh.vertices.size()), row.tet_vertices, tolerance * row.tet_vertices);
   }
 }
 
@@ -139,14 +164,17 @@ TEST(Creatures, AreSymmetric) {
     std::sort(sorted.begin(), sorted.end(), [](const Vec3& a, const Vec3& b) { return a.y() < b.y(); });
     constexpr double tolerance = 1e-3;
     int lonely = 0;
+    Vec3 at_last = Vec3::Zero();
     for (const Vec3& x : sorted) {
       const Vec3 twin(-x.x(), x.y(), x.z());
       auto at = std::lower_bound(sorted.begin(), sorted.end(), x.y() - tolerance,
                                  [](const Vec3& a, double y) { return a.y() < y; });
       while (at != sorted.end() && at->y() < x.y() + tolerance && (*at - twin).norm() > tolerance) ++at;
-      lonely += at == sorted.end() || at->y() >= x.y() + tolerance ? 1 : 0;
+      if (at != sorted.end() && at->y() < x.y() + tolerance) continue;
+      ++lonely;
+      at_last = x;
     }
-    EXPECT_EQ(lonely, 0);
+    EXPECT_EQ(lonely, 0) << at_last.transpose();
   }
 }
 
@@ -220,6 +248,58 @@ TEST(Creatures, CorrectionsGiveBackVolume) {
       EXPECT_GT(volume(mesh.surface.triangles, skinned(m.character, pose, morph)), linear);
     }
   }
+}
+
+// How deep a posed skin lies inside itself. A vertex is buried if the skin still winds around a point just outside it;
+// it is as deep as the nearest skin that faces it, or the nearest open air, is far.
+double deepest(const Surface& rest, const std::vector<Vec3>& x, double size) {
+  Surface posed;
+  posed.vertices = x;
+  posed.triangles = rest.triangles;
+  const std::vector<Vec3> normals = vertex_normals(posed.triangles, x), faces = triangle_normals(posed);
+  const TriangleTree tree(posed);
+  const WindingNumber winding(tree);
+  const auto inside = [&](const Vec3& q) { return winding(q) > 0.5; };
+  double worst = 0;
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    if (!inside(x[v] + 1e-3 * size * normals[v])) continue;
+    double depth = 1e9;
+    for (std::size_t t = 0; t < posed.triangles.size(); ++t) {
+      const Triangle& c = posed.triangles[t];
+      const Vec3 offset =
+          x[v] - nearest_point_of_triangle(x[v], x[static_cast<std::size_t>(c[0])], x[static_cast<std::size_t>(c[1])],
+                                           x[static_cast<std::size_t>(c[2])]);
+      if (faces[t].dot(normals[v]) < -0.2 && offset.dot(faces[t]) < 0) depth = std::min(depth, offset.norm());
+    }
+    for (int k = 0; k < 27; ++k) {
+      const Vec3 away = Vec3(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1).normalized();
+      for (const double r : {0.0025, 0.005, 0.0075})
+        if (k != 13 && !inside(x[v] + r * size * away)) depth = std::min(depth, r * size);
+    }
+    worst = std::max(worst, depth);
+  }
+  return worst;
+}
+
+// The paper's artist sculpted contact out of the poses (section 9); so do the corrections.
+TEST(Creatures, DontLieInsideThemselvesInTheirPoses) {
+  double worst_plain = 0;
+  for (const char* name : {"arm", "x_shape", "bear", "gorilla"}) {
+    const Made& m = made(name);
+    const CharacterMesh& mesh = m.character.meshes.front();
+    const double size = bounds_of(mesh.surface.vertices).size().maxCoeff();
+    std::size_t target = 0;
+    for (const CreaturePose& example : m.creature.poses) {
+      SCOPED_TRACE(std::string(name) + " " + example.pose.name);
+      const Pose pose = posed(m.character, example.pose);
+      std::vector<double> morph(mesh.targets.size(), 0.0);
+      if (example.pose.name == "elbow_bent")
+        worst_plain = std::max(worst_plain, deepest(mesh.surface, skinned(m.character, pose, morph), size) / size);
+      if (example.pose.corrected) morph[target++] = 1;
+      EXPECT_LT(deepest(mesh.surface, skinned(m.character, pose, morph), size), 0.01 * size);
+    }
+  }
+  EXPECT_GT(worst_plain, 0.02);  // without corrections the forearm goes into the upper arm
 }
 
 TEST(Creatures, ChainOfTheXIsABend) {

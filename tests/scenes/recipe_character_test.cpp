@@ -113,6 +113,31 @@ TEST_F(RecipeCharacterTest, ClipsAreChosenAndAdded) {
   expect_refusal(recipe, "nothing is left");
 }
 
+TEST_F(RecipeCharacterTest, NamesThatDontExistAreToldWithTheirLines) {
+  struct Row {
+    std::string text, words;
+  };
+  const std::string head = "input = \"x.glb\"\n";  // line 1
+  for (const Row& row :
+       {Row{"clips = [\n\"bend\",\n\"bent\"]", "line 4: there is no clip \"bent\" in x.glb; did you mean \"bend\"?"},
+        Row{"[body]\nexclude = [\"x_shap\"]",
+            "line 3: there is no mesh \"x_shap\" in x.glb; did you mean \"x_shape\"?"},
+        Row{"[bones]\nsoft = [\"midle\"]", "line 3: there is no joint \"midle\" in x.glb; did you mean \"middle\"?"},
+        Row{"[bones]\n\nrigid = [\"up_1\",\n \"upp_2\"]", "line 5: there is no joint \"upp_2\""},
+        Row{"[[pose]]\nname = \"straigth\"",
+            "line 3: there is no pose \"straigth\" in x.glb; did you mean \"straight\"?"},
+        Row{"[[pose]]\nname = \"a\"\nclip = \"bnd\"\ntime = 0", "line 4: there is no clip \"bnd\""},
+        Row{"[[pose]]\nname = \"late\"\nclip = \"bend\"\ntime = 99", "line 3: the pose \"late\" is at 99 s"},
+        Row{"[[wire]]\nname = \"w\"\nhandles = [\"up_1\", \"dwn_1\"]", "line 4: there is no joint \"dwn_1\""},
+        Row{"[[keyframes]]\nname = \"k\"\n[[keyframes.key]]\njoint = \"up_11\"\ntime = 0\nrotation = [0, 0, 1]",
+            "line 5: there is no joint \"up_11\" in x.glb; did you mean \"up_1\"?"}}) {
+    SCOPED_TRACE(row.text);
+    const Result<Recipe> recipe = parse_recipe(head + row.text + "\n", "bent.toml", folder());
+    ASSERT_TRUE(recipe.ok()) << recipe.error().message;
+    expect_refusal(*recipe, "bent.toml, " + row.words);
+  }
+}
+
 TEST(RecipeMotions, FramesOfABvhFileBecomeAClip) {
   const std::filesystem::path assets = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets";
   const std::filesystem::path motion = assets / "mocap/cmu_02_01/02_01.bvh";
@@ -152,7 +177,7 @@ TEST_F(RecipeCharacterTest, PaintReachesTheBody) {
   Recipe recipe = plain();
   recipe.poses = {{"straight", "", 0}, {"bent_forward", "", 0}};
   const RecipeCharacter character = prepared(recipe);
-  const CharacterRig rig = CharacterRig::create(character.character, rig_settings(recipe)).value();
+  const CharacterRig rig = recipe_rig(recipe, character).value();
   const RecipeBody bare = embed_recipe(recipe, folder(), character, rig).value();
   ASSERT_EQ(bare.body.mesh.materials.size(), 1u);
   EXPECT_NEAR(bare.body.mesh.materials[0].young, bare.base.young, 1e-9 * bare.base.young);

@@ -6,6 +6,8 @@
 #include "supple/io/bytes.h"
 #include "supple/io/text_scanner.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -53,13 +55,15 @@ std::size_t size_of(PlyType type) {
   }
 }
 
-// A property goes to one of the slots we keep, or nowhere.
+// A property goes to one of the slots we keep, becomes an attribute, or goes nowhere.
 enum Slot { slot_x, slot_y, slot_z, slot_red, slot_green, slot_blue, slot_alpha, slot_count, slot_corners, slot_none };
 
 struct PlyProperty {
   PlyType type = PlyType::float32;
   std::optional<PlyType> list_count;  ///< set for lists
   Slot slot = slot_none;
+  std::string_view name;
+  std::optional<std::size_t> attribute;  ///< of the surface, for what else a vertex has
 };
 
 struct PlyElement {
@@ -74,6 +78,11 @@ Slot slot_named(std::string_view element, std::string_view property) {
   if (element != "vertex") return slot_none;
   const auto found = std::find(names.begin(), names.end(), property);
   return found == names.end() ? slot_none : static_cast<Slot>(found - names.begin());
+}
+
+float within_float(double value) {
+  constexpr double most = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isnan(value) ? value : std::clamp(value, -most, most));
 }
 
 // The numbers of the body, whatever the encoding.
@@ -203,7 +212,8 @@ class PlyReader {
     const std::optional<PlyType> known = type_named(type);
     if (!known) return scanner_.fail("a property's type isn't one of PLY; the file is damaged");
     property.type = *known;
-    property.slot = slot_named(elements_.back().name, scanner_.token());
+    property.name = scanner_.token();
+    property.slot = slot_named(elements_.back().name, property.name);
     const bool wants_list = property.slot == slot_corners;
     if (wants_list != property.list_count.has_value()) property.slot = slot_none;
     elements_.back().properties.push_back(property);
@@ -212,7 +222,7 @@ class PlyReader {
 
   template <class Numbers>
   Status read_body(Numbers& numbers) {
-    for (const PlyElement& element : elements_) {
+    for (PlyElement& element : elements_) {
       SUPPLE_RETURN_IF_ERROR(check_size(element, numbers));
       if (element.name == "vertex") SUPPLE_RETURN_IF_ERROR(prepare_vertices(element));
       if (element.properties.empty()) continue;
@@ -231,7 +241,7 @@ class PlyReader {
     return {};
   }
 
-  Status prepare_vertices(const PlyElement& element) {
+  Status prepare_vertices(PlyElement& element) {
     if (std::exchange(has_vertices_, true)) return damaged("lists its vertices twice; it is damaged");
     std::array<bool, slot_none + 1> has{};
     for (const PlyProperty& p : element.properties) has[p.slot] = true;
@@ -239,7 +249,19 @@ class PlyReader {
     surface_.vertices.reserve(element.count);
     if (has[slot_red] && has[slot_green] && has[slot_blue])
       surface_.attributes.push_back({std::string(colour_attribute), has[slot_alpha] ? 4 : 3, {}});
+    has_colours_ = !surface_.attributes.empty();
+    for (PlyProperty& p : element.properties) {
+      if (p.slot != slot_none || p.list_count || is_normal(p.name) || find_attribute(p.name)) continue;
+      p.attribute = surface_.attributes.size();
+      surface_.attributes.push_back({std::string(p.name), 1, {}});
+    }
     return {};
+  }
+
+  static bool is_normal(std::string_view name) { return name == "nx" || name == "ny" || name == "nz"; }
+  bool find_attribute(std::string_view name) const {
+    return std::any_of(surface_.attributes.begin(), surface_.attributes.end(),
+                       [&](const VertexAttribute& attribute) { return attribute.name == name; });
   }
 
   template <class Numbers>
@@ -252,6 +274,7 @@ class PlyReader {
       }
       double value = 0;
       if (!numbers.read(p.type, value)) return cut_short(element, i);
+      if (p.attribute) surface_.attributes[*p.attribute].values.push_back(within_float(value));
       if (p.slot < slot_count) {
         const bool is_colour = p.slot >= slot_red;
         values[p.slot] = is_colour && p.type == PlyType::uint8    ? value / 255
@@ -266,7 +289,7 @@ class PlyReader {
     const Vec3 point(values[slot_x], values[slot_y], values[slot_z]);
     if (!point.allFinite()) return damaged(fmt::format("has a vertex that isn't finite, number {}; it is damaged", i));
     surface_.vertices.push_back(point);
-    if (surface_.attributes.empty()) return {};
+    if (!has_colours_) return {};
     VertexAttribute& colours = surface_.attributes.front();
     for (int k = 0; k < colours.components; ++k)
       colours.values.push_back(colour_value(values[static_cast<std::size_t>(slot_red + k)]));
@@ -321,6 +344,7 @@ class PlyReader {
   std::vector<PlyElement> elements_;
   std::vector<Index> corners_;
   bool has_vertices_ = false;
+  bool has_colours_ = false;  ///< the first attribute
   std::size_t small_faces_ = 0;
   Surface surface_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PLY, text or binary of either byte order: polygons and vertex colours. Other elements and properties are passed over.
+// PLY, text or binary of either byte order: polygons, vertex colours, and other scalars of vertices as attributes of
+// their names (paint: "softness", "quality"), as they stand. Other elements, lists and normals are passed over.
 #pragma once
 
 #include "supple/io/loaded_mesh.h"

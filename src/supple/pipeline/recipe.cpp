@@ -90,7 +90,11 @@ void read_vector(TomlReader& toml, const toml::table& table, std::string_view ke
 
 // ---- lists and files ------------------------------------------------------------------------------------------------
 
-void read_names(TomlReader& toml, const toml::table& table, std::string_view key, std::vector<std::string>& names) {
+int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+/// `kind`: of what the names are, for whoever looks for it in the character.
+void read_names(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view kind,
+                std::vector<std::string>& names, RecipeSource& source) {
   const toml::node* node = table.get(key);
   if (node == nullptr) return;
   names.clear();
@@ -99,9 +103,18 @@ void read_names(TomlReader& toml, const toml::table& table, std::string_view key
   for (std::size_t k = 0; good && k < list->size(); ++k) {
     const auto* text = (*list)[k].as_string();
     good = text != nullptr && !text->get().empty();
-    if (good) names.push_back(text->get());
+    if (!good) break;
+    names.push_back(text->get());
+    source.note(kind, text->get(), line_of(*text));
   }
   if (!good) toml.fail(*node, fmt::format("\"{}\" must be a list of names, such as [\"one\", \"two\"]", key));
+}
+
+/// One name; see read_names().
+void read_name(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view kind,
+               std::string& name, RecipeSource& source) {
+  toml.read(table, key, name);
+  if (!name.empty() && table.contains(key)) source.note(kind, name, line_of(*table.get(key)));
 }
 
 void read_path(TomlReader& toml, const toml::table& table, std::string_view key, const std::filesystem::path& folder,
@@ -145,7 +158,7 @@ void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (recipe.tets > TetMeshingOptions::max_tets)
     toml.fail(*body->get("tets"), fmt::format("\"tets\" must be at most {}", TetMeshingOptions::max_tets));
   toml.read(*body, "keep_separate", recipe.keep_separate);
-  read_names(toml, *body, "exclude", recipe.exclude);
+  read_names(toml, *body, "exclude", "mesh", recipe.exclude, recipe.source);
 }
 
 void read_rig(TomlReader& toml, const toml::table& root, Recipe& recipe) {
@@ -157,8 +170,8 @@ void read_rig(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (!bones) return;
   toml.only_keys(*bones, "[bones]", Keys{"radius", "soft", "rigid", "find_hard_parts"});
   read_between(toml, *bones, "radius", "a share of the body's diagonal", 0, 0.5, recipe.bone_radius);
-  read_names(toml, *bones, "soft", recipe.soft);
-  read_names(toml, *bones, "rigid", recipe.rigid);
+  read_names(toml, *bones, "soft", "joint", recipe.soft, recipe.source);
+  read_names(toml, *bones, "rigid", "joint", recipe.rigid, recipe.source);
   toml.read(*bones, "find_hard_parts", recipe.find_hard_parts);
 }
 
@@ -178,7 +191,8 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
   read_between(toml, *table, "density", "kg/m³", 1, 1e5, material.density);
 }
 
-RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder) {
+RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
+                       RecipeSource& source) {
   toml.only_keys(table, "[[paint]]",
                  Keys{"quantity", "attribute", "channel", "file", "tets", "pose", "range", "smoothness"});
   toml.require(table, "[[paint]]", "quantity");
@@ -188,7 +202,7 @@ RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::fi
     paint.quantity = static_cast<PaintQuantity>(*quantity);
   if (table.contains("attribute") + table.contains("file") + table.contains("tets") != 1)
     toml.fail(table, "[[paint]] needs one of \"attribute\", \"file\" and \"tets\"");
-  toml.read(table, "attribute", paint.attribute);
+  read_name(toml, table, "attribute", "attribute", paint.attribute, source);
   if (table.contains("channel") && paint.attribute.empty())
     toml.fail(*table.get("channel"), "\"channel\" is for paint from an \"attribute\"");
   paint.channel = static_cast<int>(toml.read_word(table, "channel", Keys{"r", "g", "b", "a"}).value_or(0));
@@ -209,12 +223,12 @@ RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::fi
   return paint;
 }
 
-RecipePose read_pose(TomlReader& toml, const toml::table& table) {
+RecipePose read_pose(TomlReader& toml, const toml::table& table, RecipeSource& source) {
   toml.only_keys(table, "[[pose]]", Keys{"name", "clip", "time"});
   toml.require(table, "[[pose]]", "name");
   RecipePose pose;
-  toml.read(table, "name", pose.name);
-  toml.read(table, "clip", pose.clip);
+  read_name(toml, table, "name", "pose", pose.name, source);
+  read_name(toml, table, "clip", "clip", pose.clip, source);
   if (table.contains("time") != table.contains("clip"))
     toml.fail(table, "[[pose]] needs \"clip\" and \"time\" together, or neither for a pose that the file names");
   read_between(toml, table, "time", "seconds", 0, 1e6, pose.time);
@@ -238,7 +252,7 @@ RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::
   return motion;
 }
 
-RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table) {
+RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table, RecipeSource& source) {
   toml.only_keys(table, "[[keyframes]]", Keys{"name", "interpolation", "key"});
   toml.require(table, "[[keyframes]]", "name");
   toml.require(table, "[[keyframes]]", "key");
@@ -252,7 +266,7 @@ RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table) {
     toml.require(entry, "[[keyframes.key]]", "joint");
     toml.require(entry, "[[keyframes.key]]", "time");
     Keyframe& key = clip.keys.emplace_back();
-    toml.read(entry, "joint", key.joint);
+    read_name(toml, entry, "joint", "joint", key.joint, source);
     read_between(toml, entry, "time", "seconds", 0, 1e6, key.time);
     read_vector(toml, entry, "rotation", "degrees", key.rotation_degrees);
     read_vector(toml, entry, "translation", "metres", key.translation);
@@ -263,9 +277,27 @@ RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table) {
   return clip;
 }
 
+void read_wires(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "wire", [&](const toml::table& table) {
+    toml.only_keys(table, "[[wire]]", Keys{"name", "handles"});
+    toml.require(table, "[[wire]]", "name");
+    toml.require(table, "[[wire]]", "handles");
+    RecipeWire wire;
+    read_name(toml, table, "name", "wire", wire.name, recipe.source);
+    read_names(toml, table, "handles", "joint", wire.handles, recipe.source);
+    if (table.contains("handles") && wire.handles.size() < 2)
+      toml.fail(*table.get("handles"), "a wire needs two handles or more");
+    for (const RecipeWire& other : recipe.wires)
+      if (other.name == wire.name) toml.fail(table, fmt::format("two wires are named \"{}\"", wire.name));
+    recipe.wires.push_back(std::move(wire));
+  });
+  if (!recipe.wires.empty() && recipe.dual_quaternions)
+    toml.fail(*root.get("wire"), "wires take the place of skinning; leave [rig] skinning out");
+}
+
 void read_poses(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   toml.tables(root, "pose", [&](const toml::table& table) {
-    RecipePose pose = read_pose(toml, table);
+    RecipePose pose = read_pose(toml, table, recipe.source);
     for (const RecipePose& other : recipe.poses)
       if (other.name == pose.name) toml.fail(table, fmt::format("two poses are named \"{}\"", pose.name));
     recipe.poses.push_back(std::move(pose));
@@ -274,7 +306,7 @@ void read_poses(TomlReader& toml, const toml::table& root, Recipe& recipe) {
 
 void read_paints(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   toml.tables(root, "paint", [&](const toml::table& table) {
-    const RecipePaint paint = read_paint(toml, table, folder);
+    const RecipePaint paint = read_paint(toml, table, folder, recipe.source);
     for (const RecipePaint& other : recipe.paints)
       if (other.quantity == paint.quantity && other.pose == paint.pose)
         toml.fail(table,
@@ -289,6 +321,15 @@ void read_paints(TomlReader& toml, const toml::table& root, const std::filesyste
 }
 
 }  // namespace
+
+void RecipeSource::note(std::string_view kind, std::string_view name, int line) {
+  lines.try_emplace(fmt::format("{} {}", kind, name), line);
+}
+
+std::string RecipeSource::place(std::string_view kind, std::string_view name, const std::string& otherwise) const {
+  const auto found = lines.find(fmt::format("{} {}", kind, name));
+  return found == lines.end() ? otherwise : fmt::format("{}, line {}", file, found->second);
+}
 
 TetMeshingOptions Recipe::meshing() const {
   TetMeshingOptions options;
@@ -316,22 +357,25 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   if (!parsed) return toml.error();
   const toml::table& root = *parsed;
   Recipe recipe;
-  toml.only_keys(
-      root, "a recipe",
-      Keys{"input", "scale", "clips", "rig", "body", "bones", "material", "paint", "pose", "motion", "keyframes"});
+  recipe.source.file = name;
+  toml.only_keys(root, "a recipe",
+                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "paint", "pose", "motion",
+                      "keyframes"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
-  if (root.contains("clips")) read_names(toml, root, "clips", recipe.clips.emplace());
+  if (root.contains("clips")) read_names(toml, root, "clips", "clip", recipe.clips.emplace(), recipe.source);
   read_body(toml, root, recipe);
   read_rig(toml, root, recipe);
+  read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
   read_poses(toml, root, recipe);
   read_paints(toml, root, folder, recipe);
   toml.tables(root, "motion",
               [&](const toml::table& table) { recipe.motions.push_back(read_motion(toml, table, folder)); });
-  toml.tables(root, "keyframes",
-              [&](const toml::table& table) { recipe.keyframes.push_back(read_keyframes(toml, table)); });
+  toml.tables(root, "keyframes", [&](const toml::table& table) {
+    recipe.keyframes.push_back(read_keyframes(toml, table, recipe.source));
+  });
   if (!toml.ok()) return toml.error();
   return recipe;
 }

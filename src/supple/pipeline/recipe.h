@@ -44,6 +44,24 @@ struct RecipePose {
   bool operator==(const RecipePose&) const = default;
 };
 
+/// A curve that moves the skin, through joints of the character.
+struct RecipeWire {
+  std::string name;
+  std::vector<std::string> handles;
+  bool operator==(const RecipeWire&) const = default;
+};
+
+/// Where the names of a recipe stand in its file, for those who find that one names nothing.
+struct RecipeSource {
+  std::string file;                  ///< empty: not from a file
+  std::map<std::string, int> lines;  ///< by kind and name: "joint head", "clip walk", "mesh Cape", "pose bent"
+
+  void note(std::string_view kind, std::string_view name, int line);
+  /// "hero.toml, line 12", or `otherwise` where it isn't known.
+  std::string place(std::string_view kind, std::string_view name, const std::string& otherwise) const;
+  bool operator==(const RecipeSource&) const { return true; }  ///< recipes are compared by what they say
+};
+
 struct RecipePaint {
   PaintQuantity quantity = PaintQuantity::softness;
   std::string attribute;  ///< of the character's meshes, or
@@ -78,6 +96,7 @@ struct Recipe {
   double scale = 1;                               ///< metres per unit of the input
   std::optional<std::vector<std::string>> clips;  ///< of the input; absent: all
   bool dual_quaternions = false;
+  std::vector<RecipeWire> wires;  ///< in place of skinning, where there are any
   // [body]
   int tets = TetMeshingOptions{}.tets;
   bool keep_separate = true;
@@ -93,6 +112,7 @@ struct Recipe {
   std::vector<RecipePose> poses;
   std::vector<RecipeMotion> motions;
   std::vector<RecipeKeyframes> keyframes;
+  RecipeSource source;
 
   TetMeshingOptions meshing() const;
   BoneSettings bones() const;

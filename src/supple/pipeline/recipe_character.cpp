@@ -18,15 +18,16 @@
 namespace supple {
 namespace {
 
-/// "there is no clip "wlak" in hero.glb; did you mean "walk"?"
+/// "hero.toml, line 3: there is no clip "wlak" in hero.glb; did you mean "walk"?"
 template <class Things>
-Error no_such(std::string_view kind, std::string_view name, const std::string& input, const Things& things) {
+Error no_such(const Recipe& recipe, std::string_view kind, std::string_view name, const Things& things) {
   std::vector<std::string_view> names;
   for (const auto& thing : things) names.push_back(thing.name);
   const std::string_view near = nearest_name(name, names);
   const std::string others =
       names.empty() ? "there is none at all" : fmt::format("there are {}", fmt::join(names, ", "));
-  return input_error(fmt::format("{}: there is no {} \"{}\"; {}", input, kind, name,
+  return input_error(fmt::format("{}: there is no {} \"{}\" in {}; {}", recipe.source.place(kind, name, "the recipe"),
+                                 kind, name, recipe.input,
                                  near.empty() ? others : fmt::format("did you mean \"{}\"?", near)));
 }
 
@@ -40,7 +41,7 @@ auto find_named(Things& things, std::string_view name) {
 Status leave_out(const Recipe& recipe, RawCharacter& character) {
   for (const std::string& name : recipe.exclude) {
     if (find_named(character.meshes, name) == character.meshes.end())
-      return no_such("mesh", name, recipe.input, character.meshes);
+      return no_such(recipe, "mesh", name, character.meshes);
   }
   std::erase_if(character.meshes, [&](const CharacterMesh& mesh) {
     return std::find(recipe.exclude.begin(), recipe.exclude.end(), mesh.name) != recipe.exclude.end();
@@ -50,11 +51,25 @@ Status leave_out(const Recipe& recipe, RawCharacter& character) {
   if (!recipe.clips) return {};
   for (const std::string& name : *recipe.clips) {
     if (find_named(character.clips, name) == character.clips.end())
-      return no_such("clip", name, recipe.input, character.clips);
+      return no_such(recipe, "clip", name, character.clips);
   }
   std::erase_if(character.clips, [&](const Clip& clip) {
     return std::find(recipe.clips->begin(), recipe.clips->end(), clip.name) == recipe.clips->end();
   });
+  return {};
+}
+
+Status check_joints(const Recipe& recipe, const Skeleton& skeleton) {
+  const auto check = [&](const std::string& name) -> Status {
+    if (find_joint(skeleton, name) < 0) return no_such(recipe, "joint", name, skeleton.joints);
+    return {};
+  };
+  for (const std::vector<std::string>* names : {&recipe.soft, &recipe.rigid})
+    for (const std::string& name : *names) SUPPLE_RETURN_IF_ERROR(check(name));
+  for (const RecipeWire& wire : recipe.wires)
+    for (const std::string& name : wire.handles) SUPPLE_RETURN_IF_ERROR(check(name));
+  for (const RecipeKeyframes& clip : recipe.keyframes)
+    for (const Keyframe& key : clip.keys) SUPPLE_RETURN_IF_ERROR(check(key.joint));
   return {};
 }
 
@@ -160,17 +175,18 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
   RecipePoseState state{pose.name, rest_pose(loaded.character.skeleton), false};
   if (pose.clip.empty()) {
     const auto found = find_named(loaded.poses, pose.name);
-    if (found == loaded.poses.end()) return no_such("pose", pose.name, recipe.input, loaded.poses);
+    if (found == loaded.poses.end()) return no_such(recipe, "pose", pose.name, loaded.poses);
     state.corrected = found->corrected;
     for (const JointRotation& r : found->rotations)
       state.locals[static_cast<std::size_t>(r.joint)].rotation = r.rotation;
     return state;
   }
   const auto clip = find_named(loaded.character.clips, pose.clip);
-  if (clip == loaded.character.clips.end()) return no_such("clip", pose.clip, recipe.input, loaded.character.clips);
+  if (clip == loaded.character.clips.end()) return no_such(recipe, "clip", pose.clip, loaded.character.clips);
   if (pose.time > clip->duration + 1e-9)
-    return input_error(fmt::format("the pose \"{}\" is at {:g} s of the clip \"{}\", which ends at {:g} s", pose.name,
-                                   pose.time, pose.clip, clip->duration));
+    return input_error(fmt::format("{}: the pose \"{}\" is at {:g} s of the clip \"{}\", which ends at {:g} s",
+                                   recipe.source.place("pose", pose.name, "the recipe"), pose.name, pose.time,
+                                   pose.clip, clip->duration));
   sample_clip(*clip, pose.time, ClipWrap::hold, state.locals);
   return state;
 }
@@ -265,6 +281,7 @@ Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::files
   Result<LoadedCharacter> loaded = load_character(folder / recipe.input);
   if (!loaded.ok()) return loaded.error();
   SUPPLE_RETURN_IF_ERROR(leave_out(recipe, loaded->character));
+  SUPPLE_RETURN_IF_ERROR(check_joints(recipe, loaded->character.skeleton));
   scale_lengths(recipe.scale, loaded->character);
   SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, loaded->character));
   RecipeCharacter result;
@@ -275,12 +292,6 @@ Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::files
   }
   result.character = std::move(loaded->character);
   return result;
-}
-
-CharacterRigSettings rig_settings(const Recipe& recipe) {
-  CharacterRigSettings settings;
-  settings.method = recipe.dual_quaternions ? SkinningMethod::dual_quaternion : SkinningMethod::linear;
-  return settings;
 }
 
 Result<RecipeBody> embed_recipe(const Recipe& recipe, const std::filesystem::path& folder,

@@ -30,6 +30,10 @@ struct RecipeCharacter {
 };
 Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::filesystem::path& folder);
 
+/// The rig as the recipe wants it. Skinning plays the morph targets that clips give weights to. Wires don't: there each
+/// corrected pose of the recipe becomes a pose-space correction, which makes the rig the file's own shape in that pose.
+Result<CharacterRig> recipe_rig(const Recipe& recipe, const RecipeCharacter& prepared);
+
 /// The body with the recipe's materials and fixed vertices.
 struct RecipeBody {
   EmbeddedBody body;
@@ -40,8 +44,5 @@ struct RecipeBody {
 Result<RecipeBody> embed_recipe(const Recipe& recipe, const std::filesystem::path& folder,
                                 const RecipeCharacter& prepared, const CharacterRig& rig,
                                 Progress& progress = Progress::silent());
-
-/// The rig as the recipe wants it.
-CharacterRigSettings rig_settings(const Recipe& recipe);
 
 }  // namespace supple

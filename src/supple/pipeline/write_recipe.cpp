@@ -111,6 +111,14 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
   out.section("[rig]");
   out.key("skinning", recipe.dual_quaternions ? "\"dual_quaternion\"" : "\"linear\"",
           "How joints bend the skin: \"linear\" as glTF and engines do, or \"dual_quaternion\".");
+  for (const RecipeWire& wire : recipe.wires) {
+    out.section("[[wire]]");
+    if (&wire == recipe.wires.data())
+      out.comment(
+          "A curve through joints that moves the skin in place of skinning; the skin's weights say which curve.");
+    out.key("name", toml_text(wire.name));
+    out.key("handles", list(wire.handles));
+  }
   out.section("[bones]");
   out.key("radius", number(recipe.bone_radius),
           "What lies this close to a bone is held as well, as a share of the body's diagonal.");

@@ -166,17 +166,45 @@ Result<CharacterRig> CharacterRig::create(const RawCharacter& character, const C
       result.joints_.push_back({parameter.joint, parameter.target, first});
       first += parameter.target == ChannelTarget::rotation ? 4 : 3;
     }
-    result.rig_ = std::make_shared<StackRig>(joined.rest, std::vector<DeformerPtr>{shapes, skin});
+    std::vector<DeformerPtr> stages{skin};
+    if (!joined.targets.empty()) stages.insert(stages.begin(), shapes);
+    result.rig_ = std::make_shared<StackRig>(joined.rest, std::move(stages));
   };
   build(1.0);  // the character's height is known only once its meshes stand where the rig puts them
-  build(settings.radians_per_height / largest_extent(evaluate_all(*result.rig_, result.rig_->layout().neutral)));
+  const std::vector<Vec3> rest = evaluate_all(*result.rig_, result.rig_->layout().neutral);
+  const double translation_scale = settings.radians_per_height / largest_extent(rest);
+  if (settings.wires.empty())
+    build(translation_scale);
+  else
+    SUPPLE_RETURN_IF_ERROR(result.use_wires(settings.wires, rest, joined.bones, joined.weights, translation_scale));
   return result;
+}
+
+Status CharacterRig::use_wires(const std::vector<WireCurve>& curves, const std::vector<Vec3>& rest,
+                               std::span<const Bone> bones, const SkinWeights& weights, double translation_scale) {
+  const std::vector<Affine> world = world_matrices(skeleton_, rest_pose(skeleton_));
+  Result<WireHandles> wires = WireHandles::create(skeleton_, world, curves);
+  if (!wires.ok()) return wires.error();
+  const DeformerPtr stage = wires->make_deformer(skeleton_, rest, bones, weights, translation_scale);
+  rig_ = std::make_shared<StackRig>(rest, std::vector<DeformerPtr>{stage});
+  wires_ = std::move(*wires);
+  joints_.clear();
+  morphs_.clear();
+  return {};
+}
+
+Status CharacterRig::correct(std::vector<PoseCorrection> corrections) {
+  Result<std::shared_ptr<const PoseSpaceRig>> corrected = PoseSpaceRig::create(rig_, std::move(corrections));
+  if (!corrected.ok()) return corrected.error();
+  rig_ = *corrected;
+  return {};
 }
 
 CharacterPose CharacterRig::neutral() const { return {{}, rig_->layout().neutral, rest_pose(skeleton_)}; }
 
 void CharacterRig::read_joints(CharacterPose& pose) const {
   pose.placement = splitter_.split(pose.locals);
+  if (wires_) wires_->read(skeleton_, pose.locals, pose.p);
   for (const JointSlot& slot : joints_) {
     const Transform& local = pose.locals[static_cast<std::size_t>(slot.joint)];
     double* values = pose.p.data() + slot.first;

@@ -3,13 +3,16 @@
 //
 // Vertices are numbered mesh after mesh. The pose holds a rotation for every joint that carries skin (translations and
 // scales only where a clip moves them), and the morph weights; where the root stands in the world is kept apart.
+// With wires through the joints (wires.h) it holds an offset and a twist for each handle instead, and nothing else.
 #pragma once
 
 #include "supple/base/result.h"
+#include "supple/rig/pose_space.h"
 #include "supple/rig/raw_character.h"
 #include "supple/rig/root_motion.h"
 #include "supple/rig/sample_clip.h"
 #include "supple/rig/skin_deformer.h"
+#include "supple/rig/wires.h"
 
 #include <optional>
 
@@ -22,6 +25,7 @@ struct CharacterRigSettings {
   std::optional<Index> root;
   bool all_translations = false;    ///< joints' translations are free even where no clip moves them
   double radians_per_height = 2.0;  ///< what a translation by the character's height counts in the pose distance
+  std::vector<WireCurve> wires;     ///< what moves the skin instead of the joints; empty: the joints
 };
 
 /// A moment of a clip as the rig wants it.
@@ -40,6 +44,9 @@ class CharacterRig {
   Index root() const { return splitter_.root(); }
   /// First vertex of each mesh in use, in order, and the vertex count at the end.
   const std::vector<Index>& first_vertex() const { return first_vertex_; }
+
+  /// Puts pose-space corrections on the rig. Fails as PoseSpaceRig does.
+  Status correct(std::vector<PoseCorrection> corrections);
 
   CharacterPose neutral() const;
   /// Overwrites `pose` (made by neutral()) with a moment of a clip. Allocates nothing.
@@ -60,6 +67,8 @@ class CharacterRig {
   };
   CharacterRig(const RawCharacter& character, Index root) : skeleton_(character.skeleton), splitter_(skeleton_, root) {}
 
+  Status use_wires(const std::vector<WireCurve>& curves, const std::vector<Vec3>& rest, std::span<const Bone> bones,
+                   const SkinWeights& weights, double translation_scale);
   void read_joints(CharacterPose& pose) const;
 
   Skeleton skeleton_;
@@ -68,6 +77,7 @@ class CharacterRig {
   std::vector<Index> first_vertex_;
   std::vector<JointSlot> joints_;
   std::vector<MorphSlot> morphs_;
+  std::optional<WireHandles> wires_;
 };
 
 }  // namespace supple

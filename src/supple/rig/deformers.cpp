@@ -131,18 +131,29 @@ double nearest_place(const Vec3& x, std::span<const Vec3> handles) {
 
 }  // namespace
 
+Vec3 wire_tangent(std::span<const Vec3> handles, std::size_t k) {
+  const SplinePlace place = spline_place(static_cast<double>(k), static_cast<Index>(handles.size()));
+  return combine(place.handle, place.slope, handles);
+}
+
 Wire::Wire(const Settings& settings, std::span<const Vec3> rest) {
   SUPPLE_ASSERT(settings.handles.size() >= 2);
+  SUPPLE_ASSERT(settings.weights.empty() || settings.weights.size() == rest.size());
   constexpr std::array<double, 3> zero{};
   for (std::size_t k = 0; k < settings.handles.size(); ++k)
-    layout_.add(settings.name + "." + std::to_string(k + 1), ParameterKind::translation, zero, "m", 1.0);
+    layout_.add(settings.name + "." + std::to_string(k + 1), ParameterKind::translation, zero, "m",
+                settings.offset_scale);
   for (std::size_t k = 0; k < settings.handles.size(); ++k)
     layout_.add_scalar(settings.name + "." + std::to_string(k + 1) + ".twist", 0.0, "deg", radians_per_degree);
   bindings_.reserve(rest.size());
-  for (const Vec3& x : rest) bindings_.push_back(bind(x, settings));
+  for (std::size_t v = 0; v < rest.size(); ++v) {
+    const bool idle = !settings.weights.empty() && settings.weights[v] == 0;
+    bindings_.push_back(idle ? Binding{} : bind(rest[v], settings));
+    if (!settings.weights.empty()) bindings_.back().weight = settings.weights[v];
+  }
 }
 
-Wire::Binding Wire::bind(const Vec3& x, const Settings& settings) const {
+Wire::Binding Wire::bind(const Vec3& x, const Settings& settings) {
   const std::span<const Vec3> handles = settings.handles;
   const SplinePlace place = spline_place(nearest_place(x, handles), static_cast<Index>(handles.size()));
   Binding binding{place.handle, place.value, place.slope, Vec3::Zero(), Vec3::Zero(), 1.0};

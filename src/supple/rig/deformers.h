@@ -80,14 +80,17 @@ class Bend final : public Deformer {
 /// vertex x with nearest rest point C0(u) becomes
 ///   x + w (C(u) + R (x − C0(u)) − x)
 /// with R the least rotation from the rest tangent to the new one, after a twist about the rest tangent, and
-/// w = (1 − d²/radius²)² its falloff with the distance d from the curve. Parameters: an offset [m] and a twist [deg]
-/// per handle.
+/// w = (1 − d²/radius²)² its falloff with the distance d from the curve, or a weight given for each vertex. Parameters:
+/// an offset [m] and a twist [deg] per handle; all offsets come first. Wires whose weights are one together make a rig
+/// when added up (SumDeformer).
 class Wire final : public Deformer {
  public:
   struct Settings {
     std::string name = "wire";
-    std::vector<Vec3> handles;  ///< two or more, no two neighbours at one place
-    double radius = 0.0;        ///< [m]; 0: everything follows entirely
+    std::vector<Vec3> handles;    ///< two or more, no two neighbours at one place
+    double radius = 0.0;          ///< [m]; 0: everything follows entirely
+    std::vector<double> weights;  ///< of each vertex, in place of the falloff; or empty
+    double offset_scale = 1.0;    ///< of offsets in the pose distance
   };
   Wire(const Settings& settings, std::span<const Vec3> rest);
 
@@ -104,9 +107,12 @@ class Wire final : public Deformer {
     Vec3 tangent;           ///< C0'(u)
     double weight;
   };
-  Binding bind(const Vec3& x, const Settings& settings) const;
+  static Binding bind(const Vec3& x, const Settings& settings);
   std::vector<Binding> bindings_;
   PoseLayout layout_;
 };
+
+/// C'(k) of the curve through the handles, at one of them.
+Vec3 wire_tangent(std::span<const Vec3> handles, std::size_t k);
 
 }  // namespace supple

@@ -3,6 +3,7 @@
 
 #include "supple/base/assert.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace supple {
@@ -75,6 +76,67 @@ double pose_distance(const PoseLayout& layout, std::span<const double> a, std::s
   for (const ParameterGroup& group : layout.groups) {
     if (group.scale == 0) continue;
     const double d = group.scale * group_distance(group, a.data(), b.data());
+    sum += d * d;
+  }
+  return std::sqrt(sum);
+}
+
+PoseMetric::PoseMetric(const PoseLayout& layout) {
+  for (const ParameterGroup& group : layout.groups) {
+    if (group.scale == 0) continue;
+    const bool vector = group.kind == ParameterKind::translation || group.kind == ParameterKind::scale;
+    (group.kind == ParameterKind::rotation ? rotations_
+     : vector                              ? vectors_
+                                           : scalars_)
+        .push_back({group.first, group.scale});
+  }
+}
+
+namespace {
+
+constexpr std::size_t lanes = 16;  ///< rotations done together
+using Lanes = Eigen::Array<double, lanes, 1>;
+
+/// Σ (scale · angle)², with tan(angle / 2) = √(sine2 / cosine2).
+double sum_of_squared_angles(const Lanes& sine2, const Lanes& cosine2, const Lanes& scale) {
+  const Lanes inverse = (sine2 + cosine2 + 1e-300).sqrt().inverse();
+  Lanes s = sine2.sqrt() * inverse, c = cosine2.sqrt() * inverse;
+  for (int halving = 0; halving < 3; ++halving) {
+    c = (0.5 + 0.5 * c).sqrt();
+    s = 0.5 * s / c;
+  }
+  const Lanes x = s * s;
+  Lanes series = Lanes::Constant(135135. / 9676800);
+  for (const double coefficient : {10395. / 599040, 945. / 42240, 105. / 3456, 15. / 336, 3. / 40, 1. / 6, 1.})
+    series = series * x + coefficient;
+  return (16 * s * series * scale).square().sum();
+}
+
+}  // namespace
+
+double PoseMetric::distance(std::span<const double> a, std::span<const double> b) const {
+  double sum = 0;
+  for (std::size_t begin = 0; begin < rotations_.size(); begin += lanes) {
+    Lanes sine2 = Lanes::Zero(), cosine2 = Lanes::Zero(), scale = Lanes::Zero();
+    const std::size_t count = std::min(lanes, rotations_.size() - begin);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Group& group = rotations_[begin + k];
+      const Eigen::Map<const Eigen::Vector4d> p(a.data() + group.first), q(b.data() + group.first);
+      const Vec3 u = p.head<3>(), v = q.head<3>();  // as in rotation_angle()
+      const double dot = p.dot(q);
+      sine2[static_cast<Eigen::Index>(k)] = (p[3] * v - q[3] * u - u.cross(v)).squaredNorm();
+      cosine2[static_cast<Eigen::Index>(k)] = dot * dot;
+      scale[static_cast<Eigen::Index>(k)] = group.scale;
+    }
+    sum += sum_of_squared_angles(sine2, cosine2, scale);
+  }
+  for (const Group& group : vectors_)
+    sum +=
+        group.scale * group.scale *
+        (Eigen::Map<const Vec3>(a.data() + group.first) - Eigen::Map<const Vec3>(b.data() + group.first)).squaredNorm();
+  for (const Group& group : scalars_) {
+    const double d =
+        group.scale * (a[static_cast<std::size_t>(group.first)] - b[static_cast<std::size_t>(group.first)]);
     sum += d * d;
   }
   return std::sqrt(sum);

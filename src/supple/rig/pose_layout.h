@@ -47,6 +47,24 @@ double group_distance(const ParameterGroup& group, const double* a, const double
 
 double pose_distance(const PoseLayout& layout, std::span<const double> a, std::span<const double> b);
 
+/// pose_distance() of one layout, many times over: the same number to rounding, an order of magnitude sooner. The angle
+/// of a rotation comes from three halvings, s ← s / 2c', c' = √((1 + c) / 2), and a short series of the arc sine of
+/// what is left, at most π/16; no branch and no call, so compilers do four at a time.
+class PoseMetric {
+ public:
+  PoseMetric() = default;
+  explicit PoseMetric(const PoseLayout& layout);
+
+  double distance(std::span<const double> a, std::span<const double> b) const;
+
+ private:
+  struct Group {
+    Index first = 0;
+    double scale = 0;
+  };
+  std::vector<Group> rotations_, vectors_, scalars_;
+};
+
 /// Geodesic angle between the rotations of two quaternions of any length [rad], 0 … π.
 double rotation_angle(const Eigen::Vector4d& a, const Eigen::Vector4d& b);
 

@@ -56,6 +56,7 @@ Result<PoseSpaceWeights> PoseSpaceWeights::create(PoseLayout layout, std::vector
       return input_error("The example poses leave the interpolation between them undecided; move or leave out one.");
     result.trained_ = factor.inverse();
   }
+  result.metric_ = PoseMetric(layout);
   result.layout_ = std::move(layout);
   result.poses_ = std::move(poses);
   return result;
@@ -68,7 +69,7 @@ void PoseSpaceWeights::evaluate(std::span<const double> p, std::span<double> wei
     weights[0] = 1;
     return;
   }
-  for (std::size_t j = 0; j < poses_.size(); ++j) scratch[j] = pose_distance(layout_, p, poses_[j]);
+  for (std::size_t j = 0; j < poses_.size(); ++j) scratch[j] = metric_.distance(p, poses_[j]);
   Eigen::Map<VecX> w(weights.data(), count);
   w.noalias() = trained_.lazyProduct(Eigen::Map<const VecX>(scratch.data(), count));
   const double sum = w.sum();

@@ -29,6 +29,7 @@ class PoseSpaceWeights {
 
  private:
   PoseLayout layout_;
+  PoseMetric metric_;
   std::vector<std::vector<double>> poses_;
   MatX trained_;  ///< ŵ
 };

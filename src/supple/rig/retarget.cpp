@@ -147,21 +147,26 @@ class Retargeter {
     return std::min(place(world, body.legs[0].third).dot(up), place(world, body.legs[1].third).dot(up));
   }
 
+  /// How high the ankles are in the clip's lowest frames, one in twenty being lower: where they touch the floor.
+  double lowest_in_clip(const Vec3& up) const {
+    std::vector<double> heights;
+    for (const double time : times_) heights.push_back(lowest_ankle(source_body_, source_world(time), up));
+    const auto few = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 20);
+    std::nth_element(heights.begin(), few, heights.end());
+    return *few;
+  }
+
   /// Lifts the motion so that its ankles on the floor are at the height of the target's ankles. Where the motion's
-  /// skeleton itself rests on the floor it tells their height; else the clip does, by its lowest frames.
+  /// skeleton itself rests on the floor it tells their height, unless the clip never comes down to it (some recordings
+  /// float above their floor); else the clip does, by its lowest frames.
   void find_floor() {
-    if (!have_legs()) return;
+    if (!have_legs() || times_.empty()) return;
     const Vec3 source_up = source_reference_.axes.up();
     const double leg = leg_length(source_body_, source_reference_.world);
     double low = lowest_ankle(source_body_, source_reference_.world, source_up);
-    if (source_reference_.from_clip || low < -0.05 * leg || low > 0.35 * leg) {
-      std::vector<double> heights;
-      for (const double time : times_) heights.push_back(lowest_ankle(source_body_, source_world(time), source_up));
-      if (heights.empty()) return;
-      const auto few = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 20);
-      std::nth_element(heights.begin(), few, heights.end());
-      low = *few;
-    }
+    const double touching = lowest_in_clip(source_up);
+    const bool no_floor = source_reference_.from_clip || low < -0.05 * leg || low > 0.35 * leg;
+    if (no_floor || touching > low + 0.01 * leg) low = touching;
     lift_ = (lowest_ankle(target_body_, standing_, up_) - ratio_ * low) * up_;
   }
 

@@ -204,25 +204,26 @@ void SkinDeformer::blend_dual(std::span<const Index> vertices, std::span<Vec3> p
     Vec3 x = Vec3::Zero();
     Eigen::Vector4d real = Eigen::Vector4d::Zero();
     Eigen::Vector4d dual = Eigen::Vector4d::Zero();
-    const Eigen::Vector4d* pivot = nullptr;
-    for (Index e = first_influence_[v]; e < first_influence_[v + 1]; ++e) {
+    const Index first = first_influence_[v], last = first_influence_[v + 1];
+    if (first == last) continue;
+    const Eigen::Vector4d& pivot =
+        scratch.dual_bones[static_cast<std::size_t>(influences_[static_cast<std::size_t>(first)].bone)].real;
+    for (Index e = first; e < last; ++e) {
       const Influence& influence = influences_[static_cast<std::size_t>(e)];
       const DualBone& bone = scratch.dual_bones[static_cast<std::size_t>(influence.bone)];
-      if (!pivot) pivot = &bone.real;
-      const double weight = bone.real.dot(*pivot) < 0 ? -influence.weight : influence.weight;
+      const double weight = e > first && bone.real.dot(pivot) < 0 ? -influence.weight : influence.weight;
       real += weight * bone.real;
       dual += weight * bone.dual;
       if (!scratch.rigid) x += influence.weight * (bone.stretch * x0 + bone.shift);
     }
     if (scratch.rigid) x = x0;
-    const double length = real.norm();
-    if (!(length > 0)) continue;  // no influences
-    real /= length;
-    dual /= length;
+    const double length2 = real.squaredNorm();
+    if (!(length2 > 0)) continue;  // rotations that cancel
+    // Both halves over the length, and twice their product: one division for all.
+    const double twice = 2 / length2;
     const Vec3 r = real.head<3>();
     const Vec3 d = dual.head<3>();
-    const Vec3 rotated = x + 2 * r.cross(r.cross(x) + real[3] * x);
-    positions[k] = rotated + 2 * (real[3] * d - dual[3] * r + r.cross(d));
+    positions[k] = x + twice * (r.cross(r.cross(x) + real[3] * x + d) + real[3] * d - dual[3] * r);
   }
 }
 

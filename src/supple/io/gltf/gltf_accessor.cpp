@@ -213,6 +213,16 @@ std::vector<std::uint32_t> accessor_integers(const GltfContent& content, std::si
   return numbers;
 }
 
+std::vector<float> flat_floats(std::span<const Vec3> vectors, std::string_view whose) {
+  std::vector<float> values;
+  values.reserve(3 * vectors.size());
+  for (const Vec3& v : vectors) {
+    if (!v.allFinite()) gltf_fault("{} aren't all finite numbers.", whose);
+    for (const double x : v) values.push_back(static_cast<float>(x) + 0.0f);  // + 0 turns −0 into 0
+  }
+  return values;
+}
+
 std::size_t append_floats(GltfContent& content, const std::vector<float>& values, const NewAccessor& how) {
   const auto type =
       std::find_if(type_names.begin(), type_names.end(), [&](const TypeName& t) { return t.name == how.type; });

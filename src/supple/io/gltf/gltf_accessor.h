@@ -4,7 +4,10 @@
 //   normalised integers: unsigned c / (2^n − 1), signed max(c / (2^(n−1) − 1), −1)
 #pragma once
 
+#include "supple/base/types.h"
 #include "supple/io/gltf/gltf_content.h"
+
+#include <span>
 
 namespace supple {
 
@@ -49,6 +52,8 @@ struct NewAccessor {
   bool with_range = false;
 };
 std::size_t append_floats(GltfContent& content, const std::vector<float>& values, const NewAccessor& how);
+/// x y z of each vector. What isn't finite is a fault of `whose`, such as "the character's positions".
+std::vector<float> flat_floats(std::span<const Vec3> vectors, std::string_view whose);
 /// Makes "min" and "max" of an accessor what its values are, without normalisation; false when they were already.
 bool restate_range(GltfContent& content, std::size_t accessor);
 

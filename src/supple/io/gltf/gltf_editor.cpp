@@ -14,16 +14,6 @@ std::size_t checked(Index index, std::size_t size, std::string_view what) {
   return static_cast<std::size_t>(index);
 }
 
-std::vector<float> flat(const std::vector<Vec3>& vectors) {
-  std::vector<float> values;
-  values.reserve(3 * vectors.size());
-  for (const Vec3& v : vectors) {
-    if (!v.allFinite()) gltf_fault("a morph target has displacements that aren't finite numbers.");
-    for (const double x : v) values.push_back(static_cast<float>(x) + 0.0f);  // + 0 turns −0 into 0
-  }
-  return values;
-}
-
 // Zeros cost nothing: an accessor without data.
 std::size_t append_zeros(GltfContent& content, std::size_t count) {
   const std::vector<double> zero(3, 0.0);
@@ -41,7 +31,8 @@ std::size_t append_vectors(GltfContent& content, const std::vector<std::vector<V
   if (primitive >= vectors.size() || vectors[primitive].empty()) return append_zeros(content, vertices);
   if (vectors[primitive].size() != vertices)
     gltf_fault("a morph target has {} displacements for {} vertices.", vectors[primitive].size(), vertices);
-  return append_floats(content, flat(vectors[primitive]), {"VEC3", gltf_vertex_target, with_range});
+  return append_floats(content, flat_floats(vectors[primitive], "displacements of a morph target"),
+                       {"VEC3", gltf_vertex_target, with_range});
 }
 
 std::size_t vertex_count(const GltfContent& content, const GltfJson& primitive) {
@@ -111,18 +102,6 @@ void widen_channels(GltfContent& content, std::size_t mesh, std::size_t before, 
   }
 }
 
-const char* interpolation_name(Interpolation interpolation) {
-  switch (interpolation) {
-    case Interpolation::step:
-      return "STEP";
-    case Interpolation::cubic:
-      return "CUBICSPLINE";
-    case Interpolation::linear:
-      break;
-  }
-  return "LINEAR";
-}
-
 std::vector<float> checked_times(const std::vector<double>& times) {
   const std::vector<float> result(times.begin(), times.end());
   if (result.empty()) gltf_fault("a channel needs at least one key.");
@@ -141,6 +120,18 @@ std::size_t matching_channel(const GltfJson& channels, std::size_t node) {
 }
 
 }  // namespace
+
+const char* interpolation_name(Interpolation interpolation) {
+  switch (interpolation) {
+    case Interpolation::step:
+      return "STEP";
+    case Interpolation::cubic:
+      return "CUBICSPLINE";
+    case Interpolation::linear:
+      break;
+  }
+  return "LINEAR";
+}
 
 Result<Index> own_mesh(GltfDocument& document, Index node_index) {
   GltfContent& content = document.content();

@@ -38,4 +38,7 @@ Index add_animation(GltfDocument& document, const std::string& name);
 Status set_weight_channel(GltfDocument& document, Index animation, Index node, const std::vector<double>& times,
                           const std::vector<double>& values, Interpolation interpolation = Interpolation::linear);
 
+/// As glTF spells it.
+const char* interpolation_name(Interpolation interpolation);
+
 }  // namespace supple

@@ -3,6 +3,7 @@
 
 #include "supple/io/bytes.h"
 #include "supple/io/gltf/gltf_accessor.h"
+#include "supple/io/gltf/gltf_editor.h"
 #include "supple/mesh/normals.h"
 
 #include <algorithm>
@@ -13,14 +14,7 @@ namespace {
 
 std::vector<double> numbers(const auto& vector) { return {vector.begin(), vector.end()}; }
 
-std::vector<float> flat(std::span<const Vec3> vectors) {
-  std::vector<float> values;
-  for (const Vec3& v : vectors) {
-    if (!v.allFinite()) gltf_fault("the character has positions that aren't finite numbers.");
-    for (const double x : v) values.push_back(static_cast<float>(x) + 0.0f);  // + 0 turns −0 into 0
-  }
-  return values;
-}
+std::vector<float> flat(std::span<const Vec3> vectors) { return flat_floats(vectors, "the character's positions"); }
 
 template <class Integer>
 std::size_t append_integers(GltfContent& content, const std::vector<Integer>& values, ComponentType type,
@@ -206,11 +200,6 @@ const char* path_of(ChannelTarget target) {
   return "weights";
 }
 
-const char* name_of(Interpolation interpolation) {
-  if (interpolation == Interpolation::step) return "STEP";
-  return interpolation == Interpolation::cubic ? "CUBICSPLINE" : "LINEAR";
-}
-
 const char* shape_of(ChannelTarget target) {
   if (target == ChannelTarget::weights) return "SCALAR";
   return target == ChannelTarget::rotation ? "VEC4" : "VEC3";
@@ -230,7 +219,8 @@ void write_clip(GltfContent& content, const Clip& clip) {
         append_floats(content, {channel.values.begin(), channel.values.end()}, {shape_of(channel.target), 0, false});
     channels.push_back(
         {{"sampler", samplers.size()}, {"target", {{"node", channel.joint}, {"path", path_of(channel.target)}}}});
-    samplers.push_back({{"input", input}, {"interpolation", name_of(channel.interpolation)}, {"output", output}});
+    samplers.push_back(
+        {{"input", input}, {"interpolation", interpolation_name(channel.interpolation)}, {"output", output}});
   }
   if (channels.empty()) return;
   editable_array(content, "animations")
