@@ -22,6 +22,7 @@ constexpr double max_sites = 3e8;
 struct Trial {
   BccLattice lattice;
   FleshNodes nodes;
+  GradedInterior interior;
   std::vector<Stencil> stencils;
   double tets = 0;
 };
@@ -76,9 +77,10 @@ class SpacingSearch {
   double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
 
   std::unique_ptr<Trial> count(double cube) const {
-    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, 0});
+    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, {}, 0});
     trial->nodes = find_flesh_nodes(flesh_, soup_, trial->lattice, options_.keep_separate);
-    trial->stencils = find_stencils(trial->nodes, trial->lattice);
+    if (options_.graded) trial->interior = GradedInterior(trial->nodes, trial->lattice);
+    trial->stencils = find_stencils(trial->nodes, trial->lattice, trial->interior);
     trial->tets = static_cast<double>(count_tets(trial->stencils));
     return trial;
   }
@@ -103,7 +105,7 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
     const std::vector<NodeLink> torn = torn_links(trial.nodes, stuffed);
     if (torn.empty() || round == rounds) return stuffed;
     widen_links(torn, trial.lattice, trial.nodes);
-    trial.stencils = find_stencils(trial.nodes, trial.lattice);
+    trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
   }
 }
 
