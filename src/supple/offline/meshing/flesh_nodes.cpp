@@ -409,8 +409,10 @@ bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
   return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
 }
 
-void widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes) {
+bool widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes) {
   std::vector<NodeLink> web;
+  std::size_t before = 0;
+  for (const auto& list : nodes.links) before += list.size();
   for (const auto& [a, root] : threads) {
     for (int d = 0; d < BccLattice::neighbor_count && !nodes.is_thin(root); ++d) {
       const Index other = real_neighbor(nodes, lattice, root, d);
@@ -425,10 +427,13 @@ void widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice
     nodes.links[static_cast<std::size_t>(a)].push_back(b);
     nodes.links[static_cast<std::size_t>(b)].push_back(a);
   }
+  std::size_t after = 0;
   for (auto& list : nodes.links) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
+    after += list.size();
   }
+  return after > before;
 }
 
 FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate) {
