@@ -50,7 +50,7 @@ void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLat
       const Index b = real_neighbor(nodes, lattice, static_cast<Index>(n), d);
       if (b < 0) continue;
       const bool joined =
-          !near || !keep_separate || flesh.joins(nodes.center[a], nodes.center[static_cast<std::size_t>(b)], true);
+          !near || !keep_separate || flesh.joins_over_dents(nodes.center[a], nodes.center[static_cast<std::size_t>(b)]);
       if (joined) found[a] |= static_cast<std::uint16_t>(1u << d);
     }
   });
