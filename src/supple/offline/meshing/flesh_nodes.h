@@ -11,7 +11,8 @@
 //                  surface and by straight views through the flesh. A site may have several, beside a real one.
 //
 // Thin nodes all around ordinary flesh would fatten it by half a cell. A thin node stays only where most of its samples
-// lie in lattice tetrahedra without a real node that sees them, or where nodes that stay would fall apart without it.
+// lie in lattice tetrahedra without a real node that sees them, where nodes that stay would fall apart without it, or
+// where a sheet would have a hole: a square of four nodes with nothing at the two sites beside its middle.
 #pragma once
 
 #include "supple/offline/meshing/lattice_field.h"
@@ -33,6 +34,8 @@ struct FleshNodes {
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;
+  /// The real node in a direction, -1 for none.
+  Index real_neighbor(Index node, int direction, const BccLattice& lattice) const;
 };
 
 /// With `keep_separate` off, real nodes at neighbouring sites are linked whatever lies between them.
