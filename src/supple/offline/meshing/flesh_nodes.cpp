@@ -332,8 +332,10 @@ class ThinNodes {
     for (const int d : {0, 1, 2, 11, 12, 13}) {
       const BccLattice::Coordinates b = BccLattice::step(a, d);
       if (!lattice_.holds(b)) continue;
+      // Where other flesh shares the sites, as between fingers, one more node would do more harm than good.
+      if (!nodes_at(lattice_.site(a)).empty() || !nodes_at(lattice_.site(b)).empty()) continue;
       const std::array<Index, 4> square = square_around(node, a, b);
-      if (square[0] < 0 || covered(square, a) || covered(square, b)) continue;
+      if (square[0] < 0) continue;
       std::vector<Index>& links = piece(node).links;
       for (const Index n : square) {
         if (is_piece(n) && !linked(n, node)) {
@@ -346,14 +348,6 @@ class ThinNodes {
       return piece(node).kept = true;
     }
     return false;
-  }
-
-  /// Is there a node at x that is linked to the square?
-  bool covered(const std::array<Index, 4>& square, const BccLattice::Coordinates& x) const {
-    const std::vector<Index> here = nodes_at(lattice_.site(x));
-    return std::any_of(here.begin(), here.end(), [&](Index n) {
-      return std::any_of(square.begin(), square.end(), [&](Index corner) { return linked(n, corner); });
-    });
   }
 
   /// The nodes around the middle between two sites, if there are four that stay, each linked to the next and two of

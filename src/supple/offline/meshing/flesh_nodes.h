@@ -34,6 +34,18 @@ struct FleshNodes {
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;
+  /// Calls visit(a, b) once for every link.
+  template <class Visit>
+  void for_each_link(const BccLattice& lattice, const Visit& visit) const {
+    for (Index a = 0; a < static_cast<Index>(site.size()); ++a) {
+      for (int d = 0; !is_thin(a) && d < BccLattice::neighbor_count / 2; ++d) {
+        if ((joined[static_cast<std::size_t>(a)] >> d) & 1) visit(a, real_neighbor(a, d, lattice));
+      }
+      for (const Index b : links[static_cast<std::size_t>(a)]) {
+        if (a < b) visit(a, b);
+      }
+    }
+  }
   /// The real node in a direction, -1 for none.
   Index real_neighbor(Index node, int direction, const BccLattice& lattice) const;
 };

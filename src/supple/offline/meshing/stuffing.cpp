@@ -213,23 +213,22 @@ FirmLink nearest_tet(const FleshNodes& nodes, const BccLattice& lattice, Index a
 bool find_lost_links(const FleshNodes& nodes, const BccLattice& lattice, const std::vector<Stencil>& stencils,
                      FirmLinks& firm) {
   DisjointSets sets(nodes.site.size());
+  std::vector<char> used(nodes.site.size(), 0);  // not those inside larger leaves
   for (const Stencil& stencil : stencils) {
     Index first = -1;
     for (const Index n : stencil.node) {
       if (n >= 0 && first >= 0) sets.unite(first, n);
-      if (n >= 0) first = n;
+      if (n >= 0) used[static_cast<std::size_t>(first = n)] = 1;
     }
   }
   bool lost = false;
-  for (Index a = nodes.real; a < static_cast<Index>(nodes.site.size()); ++a) {
-    for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
-      if (sets.find(a) == sets.find(b) ||
-          !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
-        continue;
-      sets.unite(a, b);
-      lost = true;
-    }
-  }
+  nodes.for_each_link(lattice, [&](Index a, Index b) {
+    if (used[static_cast<std::size_t>(a)] == 0 || used[static_cast<std::size_t>(b)] == 0 ||
+        sets.find(a) == sets.find(b) || !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
+      return;
+    sets.unite(a, b);
+    lost = true;
+  });
   return lost;
 }
 
@@ -422,7 +421,7 @@ StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice&
   return stuffer.take();
 }
 
-std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stuffed) {
+std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& lattice, const StuffedMesh& stuffed) {
   const Components pieces = connected_components(stuffed.mesh);
   std::vector<NodeLink> torn;
   if (pieces.count < 2) return torn;
@@ -433,16 +432,12 @@ std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stu
       if (node >= 0) pieces_of[static_cast<std::size_t>(node)].insert(pieces.label[e]);
     }
   }
-  for (Index a = nodes.real; a < static_cast<Index>(nodes.site.size()); ++a) {
-    const auto& mine = pieces_of[static_cast<std::size_t>(a)];
-    for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
-      const auto& other = pieces_of[static_cast<std::size_t>(b)];
-      const bool together = std::any_of(mine.begin(), mine.end(), [&](Index p) { return other.contains(p); });
-      if ((together && mine.size() == 1) || mine.empty() || other.empty()) continue;
-      torn.push_back({a, b});
-      torn.push_back({b, a});
-    }
-  }
+  nodes.for_each_link(lattice, [&](Index a, Index b) {
+    const auto &mine = pieces_of[static_cast<std::size_t>(a)], &other = pieces_of[static_cast<std::size_t>(b)];
+    if ((mine == other && mine.size() == 1) || mine.empty() || other.empty()) return;
+    torn.push_back({a, b});
+    torn.push_back({b, a});
+  });
   return torn;
 }
 

@@ -45,8 +45,8 @@ struct StuffedMesh {
 StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice& lattice,
                   const std::vector<Stencil>& stencils);
 
-/// Links of thin nodes that have come to lie in several pieces of the mesh, or in another than what they are linked to;
-/// each both ways.
-std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stuffed);
+/// Links between nodes that have come to lie in different pieces of the mesh, or one of them in several; each both
+/// ways.
+std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& lattice, const StuffedMesh& stuffed);
 
 }  // namespace supple

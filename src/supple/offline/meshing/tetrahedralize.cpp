@@ -111,7 +111,7 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
     const auto size = [](const StuffedMesh& s) { return static_cast<double>(s.mesh.elements.size()); };
     const bool worse = round > 0 && size(stuffed) < bearable * size(best);
     if (!worse) {
-      torn = torn_links(trial.nodes, stuffed);
+      torn = torn_links(trial.nodes, trial.lattice, stuffed);
       best = std::move(stuffed);
     }
     if (worse || torn.empty() || round == rounds || !widen_links(torn, trial.lattice, trial.nodes)) {
