@@ -126,7 +126,7 @@ RunCommand add(CLI::App& app) {
            "are kept, a little fatter; parts that only come near each other stay apart; holes are closed and open\n"
            "sheets become shells. How far the skin is from the input, either way, is measured and told.\n",
            "  supple mesh hero.obj -o hero.veg\n"
-           "  supple mesh hero.ply -o hero.msh --tets 100000\n"
+           "  supple mesh hero.ply -o hero.msh --tets 100000 --graded\n"
            "  supple mesh hero.stl -o hero.vtu --tets 2000 --json report.json\n");
   const auto options = std::make_shared<Options>();
   app.add_option("IN", options->from, "A surface: .obj, .off, .stl, .ply, .glb or .gltf (at rest)")
@@ -139,6 +139,8 @@ RunCommand add(CLI::App& app) {
       ->check(positive())
       ->type_name("N")
       ->capture_default_str();
+  app.add_flag("--graded", options->meshing.graded,
+               "Let cells grow towards the inside: a finer skin from as many tetrahedra");
   app.add_flag("--fuse", options->fuse, "Let parts that share a cell grow together");
   return [options](Session& session) { return mesh(*options, session); };
 }

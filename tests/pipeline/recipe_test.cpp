@@ -44,6 +44,7 @@ Recipe full_recipe() {
   recipe.dual_quaternions = true;
   recipe.tets = 12345;
   recipe.keep_separate = false;
+  recipe.graded = true;
   recipe.exclude = {"Sword", "Шлем"};
   recipe.bone_radius = 0.025;
   recipe.soft = {"belly"};

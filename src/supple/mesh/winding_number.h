@@ -9,7 +9,9 @@
 //
 //   N · r / (4π |r|³)  +  M : (I / |r|³ - 3 r rᵀ / |r|⁵) / 4π,    N = Σ A_t n_t,   M = Σ A_t (c_t - p) n_tᵀ
 //
-// which is used for clusters seen from farther than `accuracy` times their radius; near ones are summed exactly.
+// which is used for clusters seen from farther than `accuracy` times their radius; near ones are summed exactly. The
+// solid angle of a triangle is twice the argument of a complex number, so the sum over the near ones is twice that of
+// their product, with a count of the turns: one arctangent serves them all.
 #pragma once
 
 #include "supple/mesh/triangle_tree.h"
@@ -30,8 +32,9 @@ class WindingNumber {
  private:
   struct Cluster {
     Vec3 center, dipole;
-    Mat3 moment;
-    double reach2;  ///< squared distance from which the expansion serves
+    double reach2;                ///< squared distance from which the expansion serves
+    double trace;                 ///< of the moment
+    Vec3 diagonal, off_diagonal;  ///< of its symmetric part, which is all that counts; yz, zx, xy twice
   };
   void expand(std::size_t node, double accuracy);
 

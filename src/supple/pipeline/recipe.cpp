@@ -153,11 +153,12 @@ void read_pair(TomlReader& toml, const toml::table& table, std::string_view key,
 void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   const toml::table* body = toml.table(root, "body");
   if (!body) return;
-  toml.only_keys(*body, "[body]", Keys{"tets", "keep_separate", "exclude"});
+  toml.only_keys(*body, "[body]", Keys{"tets", "keep_separate", "graded", "exclude"});
   toml.read(*body, "tets", recipe.tets, TetMeshingOptions::min_tets);
   if (recipe.tets > TetMeshingOptions::max_tets)
     toml.fail(*body->get("tets"), fmt::format("\"tets\" must be at most {}", TetMeshingOptions::max_tets));
   toml.read(*body, "keep_separate", recipe.keep_separate);
+  toml.read(*body, "graded", recipe.graded);
   read_names(toml, *body, "exclude", "mesh", recipe.exclude, recipe.source);
 }
 
@@ -335,6 +336,7 @@ TetMeshingOptions Recipe::meshing() const {
   TetMeshingOptions options;
   options.tets = tets;
   options.keep_separate = keep_separate;
+  options.graded = graded;
   return options;
 }
 

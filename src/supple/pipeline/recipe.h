@@ -100,6 +100,7 @@ struct Recipe {
   // [body]
   int tets = TetMeshingOptions{}.tets;
   bool keep_separate = true;
+  bool graded = false;
   std::vector<std::string> exclude;  ///< meshes
   // [bones]
   double bone_radius = 0;  ///< share of the body's diagonal

@@ -107,6 +107,8 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
   out.key("tets", std::to_string(recipe.tets), "About how many tetrahedra to fill the character with.");
   out.key("keep_separate", word(recipe.keep_separate),
           "Parts that only come near each other (thighs, fingers) don't grow together.");
+  out.key("graded", word(recipe.graded),
+          "Cells grow towards the inside, so that as many tetrahedra make a finer skin.");
   out.key("exclude", list(recipe.exclude), "Meshes that only follow the joints, as they do without us.");
   out.section("[rig]");
   out.key("skinning", recipe.dual_quaternions ? "\"dual_quaternion\"" : "\"linear\"",

@@ -6,21 +6,50 @@
 namespace supple {
 namespace {
 constexpr double end_slack = 1e-5;  // crossings this near to an end, in shares of the segment, belong to the end
-}
 
-bool Flesh::joins(const Vec3& p, const Vec3& q, bool trusted) const {
+/// Calls piece(begin, end) for the pieces of a segment between crossings, as long as it answers true; false if one
+/// didn't. Without crossings there is no piece.
+template <class Piece>
+bool all_pieces(const TriangleTree& tree, const Vec3& p, const Vec3& q, const Piece& piece) {
   thread_local std::vector<double> t;
-  tree_.crossings(p, q, t);
+  tree.crossings(p, q, t);
   std::erase_if(t, [](double x) { return x < end_slack || x > 1 - end_slack; });
-  if (t.empty()) return trusted || inside(0.5 * (p + q));
+  if (t.empty()) return true;
   double begin = 0;
   t.push_back(1);
   for (const double end : t) {
-    const double middle = 0.5 * (begin + end);
-    if (end - begin > end_slack && !inside(p + middle * (q - p))) return false;
+    if (end - begin > end_slack && !piece(begin, end)) return false;
     begin = end;
   }
   return true;
+}
+
+}  // namespace
+
+bool Flesh::joins(const Vec3& p, const Vec3& q, bool trusted) const {
+  bool crossed = false;
+  const bool all = all_pieces(tree_, p, q, [&](double begin, double end) {
+    crossed = true;
+    return inside(p + 0.5 * (begin + end) * (q - p));
+  });
+  return all && (crossed || trusted || inside(0.5 * (p + q)));
+}
+
+bool Flesh::joins_over_dents(const Vec3& p, const Vec3& q) const {
+  return all_pieces(tree_, p, q, [&](double begin, double end) {
+    if (inside(p + 0.5 * (begin + end) * (q - p))) return true;
+    return begin > 0 && end < 1 && is_dent(p + begin * (q - p), p + end * (q - p));
+  });
+}
+
+bool Flesh::is_dent(const Vec3& out, const Vec3& in) const {
+  constexpr double least_cosine = 0.5;
+  const double reach = 1e-3 * (in - out).norm();
+  const TriangleTree::Nearest from = tree_.nearest(out, reach), to = tree_.nearest(in, reach);
+  if (from.triangle < 0 || to.triangle < 0) return false;
+  const Vec3 n = tree_.area_vector(static_cast<std::size_t>(from.place));
+  const Vec3 m = tree_.area_vector(static_cast<std::size_t>(to.place));
+  return n.dot(m) > least_cosine * n.norm() * m.norm();
 }
 
 double Flesh::first_exit(const Vec3& p, const Vec3& q) const {

@@ -24,10 +24,16 @@ class Flesh {
   /// counts as in the flesh unasked, as it does when one of its ends is known to be.
   bool joins(const Vec3& p, const Vec3& q, bool trusted) const;
 
+  /// The same for a segment between two points inside, which may cut across dents: where it comes out and where it goes
+  /// in again, the surface faces nearly the same way. Across a gap it faces the other way.
+  bool joins_over_dents(const Vec3& p, const Vec3& q) const;
+
   /// The share of the segment from p, inside, at which it first leaves the flesh; 1 if it never does.
   double first_exit(const Vec3& p, const Vec3& q) const;
 
  private:
+  bool is_dent(const Vec3& out, const Vec3& in) const;
+
   TriangleTree tree_;
   WindingNumber winding_;
 };

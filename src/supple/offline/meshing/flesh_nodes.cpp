@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 namespace supple {
 namespace {
@@ -28,11 +29,6 @@ void add_real_nodes(const LatticeField& field, const BccLattice& lattice, FleshN
   nodes.real = static_cast<Index>(nodes.site.size());
 }
 
-Index real_neighbor(const FleshNodes& nodes, const BccLattice& lattice, Index node, int direction) {
-  const auto x = BccLattice::step(lattice.coordinates(nodes.site[static_cast<std::size_t>(node)]), direction);
-  return lattice.holds(x) ? nodes.real_at[static_cast<std::size_t>(lattice.site(x))] : -1;
-}
-
 void set_joined(FleshNodes& nodes, Index a, Index b, int direction) {
   nodes.joined[static_cast<std::size_t>(a)] |= static_cast<std::uint16_t>(1u << direction);
   nodes.joined[static_cast<std::size_t>(b)] |= static_cast<std::uint16_t>(1u << (13 - direction));
@@ -47,16 +43,16 @@ void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLat
     const auto a = static_cast<std::size_t>(n);
     const bool near = field.near[static_cast<std::size_t>(nodes.site[a])] != 0;
     for (int d = 0; d < forward; ++d) {
-      const Index b = real_neighbor(nodes, lattice, static_cast<Index>(n), d);
+      const Index b = nodes.real_neighbor(static_cast<Index>(n), d, lattice);
       if (b < 0) continue;
       const bool joined =
-          !near || !keep_separate || flesh.joins(nodes.center[a], nodes.center[static_cast<std::size_t>(b)], true);
+          !near || !keep_separate || flesh.joins_over_dents(nodes.center[a], nodes.center[static_cast<std::size_t>(b)]);
       if (joined) found[a] |= static_cast<std::uint16_t>(1u << d);
     }
   });
   for (Index a = 0; a < nodes.real; ++a) {
     for (int d = 0; d < forward; ++d) {
-      if ((found[static_cast<std::size_t>(a)] >> d) & 1) set_joined(nodes, a, real_neighbor(nodes, lattice, a, d), d);
+      if ((found[static_cast<std::size_t>(a)] >> d) & 1) set_joined(nodes, a, nodes.real_neighbor(a, d, lattice), d);
     }
   }
 }
@@ -312,6 +308,74 @@ class ThinNodes {
     for (Piece& p : pieces_) {
       if (!p.kept) p.kept = bridges(p);
     }
+    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(pieces_.size()); ++n) {
+      if (piece(n).kept) kept_at_[piece(n).site].push_back(n);
+    }
+    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(pieces_.size()); ++n) {
+      if (!piece(n).kept && close_square(n)) kept_at_[piece(n).site].push_back(n);
+    }
+  }
+
+  /// Nodes at a site that stay.
+  std::vector<Index> nodes_at(Site site) const {
+    const auto kept = kept_at_.find(site);
+    std::vector<Index> all = kept == kept_at_.end() ? std::vector<Index>{} : kept->second;
+    const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
+    if (real >= 0) all.push_back(real);
+    return all;
+  }
+
+  /// A sheet that holds the corners of a square of sites, and neither of the two sites before and behind its middle,
+  /// would have a hole there. One of these gets its piece back.
+  bool close_square(Index node) {
+    const BccLattice::Coordinates a = lattice_.coordinates(piece(node).site);
+    for (const int d : {0, 1, 2, 11, 12, 13}) {
+      const BccLattice::Coordinates b = BccLattice::step(a, d);
+      if (!lattice_.holds(b)) continue;
+      // Where other flesh shares the sites, as between fingers, one more node would do more harm than good.
+      if (!nodes_at(lattice_.site(a)).empty() || !nodes_at(lattice_.site(b)).empty()) continue;
+      const std::array<Index, 4> square = square_around(node, a, b);
+      if (square[0] < 0) continue;
+      std::vector<Index>& links = piece(node).links;
+      for (const Index n : square) {
+        if (is_piece(n) && !linked(n, node)) {
+          std::vector<Index>& back = piece(n).links;
+          back.insert(std::upper_bound(back.begin(), back.end(), node), node);
+        }
+        if (!std::binary_search(links.begin(), links.end(), n))
+          links.insert(std::upper_bound(links.begin(), links.end(), n), n);
+      }
+      return piece(node).kept = true;
+    }
+    return false;
+  }
+
+  /// The nodes around the middle between two sites, if there are four that stay, each linked to the next and two of
+  /// them to a piece at least; else -1.
+  std::array<Index, 4> square_around(Index node, const BccLattice::Coordinates& a,
+                                     const BccLattice::Coordinates& b) const {
+    constexpr std::array<std::array<int, 2>, 4> ring = {{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}};
+    constexpr std::array<Index, 4> none = {-1, -1, -1, -1};
+    const std::size_t axis = a[0] != b[0] ? 0 : (a[1] != b[1] ? 1 : 2);
+    std::array<Index, 4> square = none;
+    int touched = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      BccLattice::Coordinates x = a;
+      x[axis] = (a[axis] + b[axis]) / 2;
+      x[(axis + 1) % 3] += ring[k][0];
+      x[(axis + 2) % 3] += ring[k][1];
+      if (!lattice_.holds(x)) return none;
+      for (const Index n : nodes_at(lattice_.site(x))) {
+        const bool mine = linked(node, n);
+        if (square[k] < 0 || mine) square[k] = n;
+        touched += mine ? 1 : 0;
+      }
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (touched < 2 || square[k] < 0 || square[(k + 1) % 4] < 0 || !linked(square[k], square[(k + 1) % 4]))
+        return none;
+    }
+    return square;
   }
 
   /// Real nodes whose flesh is continuous though the straight way leaves it, with no third node to go by.
@@ -321,7 +385,7 @@ class ThinNodes {
       const auto helps = [&](Index c) { return c >= 0 && stays(c) && linked(a, c) && linked(b, c); };
       bool helped = false;
       for (int d = 0; d < BccLattice::neighbor_count && !helped; ++d)
-        helped = helps(real_neighbor(nodes_, lattice_, a, d));
+        helped = helps(nodes_.real_neighbor(a, d, lattice_));
       for (std::size_t p = 0; !helped && p < pieces_near(a).size(); ++p) helped = helps(pieces_near(a)[p]);
       if (!helped) set_joined(nodes_, a, b, direction(a, b));
     }
@@ -393,43 +457,12 @@ class ThinNodes {
   std::vector<Index> home_;      // per root of `sets_`: the real node, or -1
   std::vector<Index> piece_of_;  // per root: the piece, or -1
   std::vector<Piece> pieces_;
-  std::vector<Link> curved_;  // pairs of real nodes joined by the surface
+  std::unordered_map<Site, std::vector<Index>> kept_at_;  // pieces
+  std::vector<Link> curved_;                              // pairs of real nodes joined by the surface
   std::vector<std::vector<Index>> near_;
 };
 
 }  // namespace
-
-bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
-  if (is_thin(a) || is_thin(b)) {
-    const auto& list = links[static_cast<std::size_t>(a)];
-    return std::binary_search(list.begin(), list.end(), b);
-  }
-  const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(a)]),
-                                              lattice.coordinates(site[static_cast<std::size_t>(b)]));
-  return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
-}
-
-void widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes) {
-  std::vector<NodeLink> web;
-  for (const auto& [a, root] : threads) {
-    for (int d = 0; d < BccLattice::neighbor_count && !nodes.is_thin(root); ++d) {
-      const Index other = real_neighbor(nodes, lattice, root, d);
-      if (other >= 0 && nodes.linked(root, other, lattice)) web.push_back({a, other});
-    }
-    for (const Index other : nodes.links[static_cast<std::size_t>(root)]) web.push_back({a, other});
-  }
-  for (const auto& [a, b] : web) {
-    const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
-    const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
-    if (BccLattice::direction_between(x, y) < 0 || (!nodes.is_thin(a) && !nodes.is_thin(b))) continue;
-    nodes.links[static_cast<std::size_t>(a)].push_back(b);
-    nodes.links[static_cast<std::size_t>(b)].push_back(a);
-  }
-  for (auto& list : nodes.links) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
-}
 
 FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate) {
   FleshNodes nodes;

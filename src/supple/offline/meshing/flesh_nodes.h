@@ -11,7 +11,8 @@
 //                  surface and by straight views through the flesh. A site may have several, beside a real one.
 //
 // Thin nodes all around ordinary flesh would fatten it by half a cell. A thin node stays only where most of its samples
-// lie in lattice tetrahedra without a real node that sees them, or where nodes that stay would fall apart without it.
+// lie in lattice tetrahedra without a real node that sees them, where nodes that stay would fall apart without it, or
+// where a sheet would have a hole: a square of four nodes with nothing at the two sites beside its middle.
 #pragma once
 
 #include "supple/offline/meshing/lattice_field.h"
@@ -33,6 +34,20 @@ struct FleshNodes {
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;
+  /// Calls visit(a, b) once for every link.
+  template <class Visit>
+  void for_each_link(const BccLattice& lattice, const Visit& visit) const {
+    for (Index a = 0; a < static_cast<Index>(site.size()); ++a) {
+      for (int d = 0; !is_thin(a) && d < BccLattice::neighbor_count / 2; ++d) {
+        if ((joined[static_cast<std::size_t>(a)] >> d) & 1) visit(a, real_neighbor(a, d, lattice));
+      }
+      for (const Index b : links[static_cast<std::size_t>(a)]) {
+        if (a < b) visit(a, b);
+      }
+    }
+  }
+  /// The real node in a direction, -1 for none.
+  Index real_neighbor(Index node, int direction, const BccLattice& lattice) const;
 };
 
 /// With `keep_separate` off, real nodes at neighbouring sites are linked whatever lies between them.
@@ -42,7 +57,7 @@ FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLa
 using NodeLink = std::array<Index, 2>;
 
 /// Links each first node also to what its second is linked to, where the lattice allows: what hung on by one thread
-/// hangs on by several, at the price of a web of one cell.
-void widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes);
+/// hangs on by several, at the price of a web of one cell. False if that made no new links.
+bool widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes);
 
 }  // namespace supple

@@ -10,6 +10,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 namespace supple {
 namespace {
@@ -24,6 +25,12 @@ bool share_face(const Tet& a, const Tet& b) {
   return std::count_if(a.begin(), a.end(), [&](Index v) { return holds(b, v); }) == 3;
 }
 
+std::vector<Index> piece_sizes(const Components& pieces) {
+  std::vector<Index> size(static_cast<std::size_t>(pieces.count), 0);
+  for (const Index label : pieces.label) ++size[static_cast<std::size_t>(label)];
+  return size;
+}
+
 class Mender {
  public:
   explicit Mender(StuffedMesh& stuffed) : stuffed_(stuffed), mesh_(stuffed.mesh) {}
@@ -36,8 +43,19 @@ class Mender {
     }
     split_vertices();
     drop_crumbs();
-    drop_unused_vertices();
     return repairs_;
+  }
+
+  /// Keeps the tetrahedra of pieces for which `keep(piece)` is true, and the vertices that they use.
+  template <class Keep>
+  void keep_pieces(const Components& pieces, const Keep& keep) {
+    std::vector<Tet> kept;
+    for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
+      if (keep(static_cast<std::size_t>(pieces.label[e]))) kept.push_back(mesh_.elements[e]);
+    }
+    repairs_.dropped_tets += static_cast<Index>(mesh_.elements.size() - kept.size());
+    mesh_.elements = std::move(kept);
+    drop_unused_vertices();
   }
 
  private:
@@ -215,14 +233,8 @@ class Mender {
   /// Bits that hung on by a vertex alone. A piece of flesh of its own has 24 tetrahedra at least, around one node.
   void drop_crumbs() {
     const Components pieces = connected_components(mesh_);
-    std::vector<Index> size(static_cast<std::size_t>(pieces.count), 0);
-    for (const Index label : pieces.label) ++size[static_cast<std::size_t>(label)];
-    std::vector<Tet> kept;
-    for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
-      if (size[static_cast<std::size_t>(pieces.label[e])] >= 24) kept.push_back(mesh_.elements[e]);
-    }
-    repairs_.dropped_tets += static_cast<Index>(mesh_.elements.size() - kept.size());
-    mesh_.elements = std::move(kept);
+    const std::vector<Index> size = piece_sizes(pieces);
+    keep_pieces(pieces, [&](std::size_t piece) { return size[piece] >= 24; });
   }
 
   void drop_unused_vertices() {
@@ -262,5 +274,32 @@ class Mender {
 }  // namespace
 
 ManifoldRepairs make_skin_manifold(StuffedMesh& stuffed) { return Mender(stuffed).run(); }
+
+void drop_strays(const std::vector<NodeLink>& torn, StuffedMesh& stuffed) {
+  constexpr Index stray = 60;  // tetrahedra
+  if (torn.empty()) return;
+  const Components pieces = connected_components(stuffed.mesh);
+  const std::vector<Index> size = piece_sizes(pieces);
+  std::map<Index, std::set<Index>> pieces_of;
+  for (const auto& [a, b] : torn) pieces_of[a], pieces_of[b];
+  for (std::size_t e = 0; e < pieces.label.size(); ++e) {
+    for (const Index v : stuffed.mesh.elements[e]) {
+      const auto found = pieces_of.find(stuffed.node[static_cast<std::size_t>(v)]);
+      if (found != pieces_of.end()) found->second.insert(pieces.label[e]);
+    }
+  }
+  std::vector<char> lost(size.size(), 0);
+  for (const auto& [a, b] : torn) {
+    std::set<Index> together = pieces_of[a];
+    together.insert(pieces_of[b].begin(), pieces_of[b].end());
+    const auto size_of = [&](Index piece) { return size[static_cast<std::size_t>(piece)]; };
+    const Index largest =
+        *std::max_element(together.begin(), together.end(), [&](Index x, Index y) { return size_of(x) < size_of(y); });
+    for (const Index piece : together) {
+      if (size_of(piece) < std::min(stray, size_of(largest))) lost[static_cast<std::size_t>(piece)] = 1;
+    }
+  }
+  Mender(stuffed).keep_pieces(pieces, [&](std::size_t piece) { return !lost[piece]; });
+}
 
 }  // namespace supple

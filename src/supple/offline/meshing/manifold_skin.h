@@ -19,4 +19,7 @@ struct ManifoldRepairs {
 
 ManifoldRepairs make_skin_manifold(StuffedMesh& stuffed);
 
+/// Leaves out pieces of a cell or two that `torn` links say belong to larger ones: better lost than adrift.
+void drop_strays(const std::vector<NodeLink>& torn, StuffedMesh& stuffed);
+
 }  // namespace supple

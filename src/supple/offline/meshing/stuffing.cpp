@@ -138,11 +138,12 @@ bool all_joined(const FleshNodes& nodes, const BccLattice& lattice, const std::a
   return true;
 }
 
-void stencils_of_cube(const FleshNodes& nodes, const BccLattice& lattice, const Coordinates& x, CornerGroups& groups,
-                      std::vector<Stencil>& out) {
+void stencils_of_cube(const FleshNodes& nodes, const BccLattice& lattice, const GradedInterior& interior,
+                      const Coordinates& x, CornerGroups& groups, std::vector<Stencil>& out) {
   for (int k = 0; k < BccLattice::tet_count; ++k) {
     const auto corners = BccLattice::tet(x, k);
     if (!lattice.holds(corners[1]) || !lattice.holds(corners[2]) || !lattice.holds(corners[3])) continue;
+    if (interior.swallowed(corners[2]) || interior.swallowed(corners[3])) continue;
     const auto emit = [&](const std::array<Index, 4>& group) {
       out.push_back({group, lattice.site(x), static_cast<std::int8_t>(k)});
     };
@@ -156,19 +157,30 @@ void stencils_of_cube(const FleshNodes& nodes, const BccLattice& lattice, const 
   }
 }
 
-std::vector<Stencil> collect_stencils(const FleshNodes& nodes, const BccLattice& lattice, const FirmLinks& firm) {
+/// Appends the tetrahedra of larger leaves.
+void add_coarse_stencils(const FleshNodes& nodes, const BccLattice& lattice, const GradedInterior& interior,
+                         std::vector<Stencil>& out) {
+  for (const GradedInterior::Tet& tet : interior.tets()) {
+    Stencil& stencil = out.emplace_back();
+    for (std::size_t c = 0; c < 4; ++c) stencil.node[c] = nodes.real_at[static_cast<std::size_t>(lattice.site(tet[c]))];
+  }
+}
+
+std::vector<Stencil> collect_stencils(const FleshNodes& nodes, const BccLattice& lattice,
+                                      const GradedInterior& interior, const FirmLinks& firm) {
   const auto& cells = lattice.cells();
   std::vector<std::vector<Stencil>> layers(static_cast<std::size_t>(cells[2]));
   parallel_for(cells[2], 1, [&](std::int64_t k) {
     CornerGroups groups(nodes, lattice, firm);
     for (int j = 0; j < cells[1]; ++j) {
       for (int i = 0; i < cells[0]; ++i)
-        stencils_of_cube(nodes, lattice, {2 * i, 2 * j, 2 * static_cast<int>(k)}, groups,
+        stencils_of_cube(nodes, lattice, interior, {2 * i, 2 * j, 2 * static_cast<int>(k)}, groups,
                          layers[static_cast<std::size_t>(k)]);
     }
   });
   std::vector<Stencil> all;
   for (const auto& layer : layers) all.insert(all.end(), layer.begin(), layer.end());
+  add_coarse_stencils(nodes, lattice, interior, all);
   return all;
 }
 
@@ -201,23 +213,22 @@ FirmLink nearest_tet(const FleshNodes& nodes, const BccLattice& lattice, Index a
 bool find_lost_links(const FleshNodes& nodes, const BccLattice& lattice, const std::vector<Stencil>& stencils,
                      FirmLinks& firm) {
   DisjointSets sets(nodes.site.size());
+  std::vector<char> used(nodes.site.size(), 0);  // not those inside larger leaves
   for (const Stencil& stencil : stencils) {
     Index first = -1;
     for (const Index n : stencil.node) {
       if (n >= 0 && first >= 0) sets.unite(first, n);
-      if (n >= 0) first = n;
+      if (n >= 0) used[static_cast<std::size_t>(first = n)] = 1;
     }
   }
   bool lost = false;
-  for (Index a = nodes.real; a < static_cast<Index>(nodes.site.size()); ++a) {
-    for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
-      if (sets.find(a) == sets.find(b) ||
-          !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
-        continue;
-      sets.unite(a, b);
-      lost = true;
-    }
-  }
+  nodes.for_each_link(lattice, [&](Index a, Index b) {
+    if (used[static_cast<std::size_t>(a)] == 0 || used[static_cast<std::size_t>(b)] == 0 ||
+        sets.find(a) == sets.find(b) || !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
+      return;
+    sets.unite(a, b);
+    lost = true;
+  });
   return lost;
 }
 
@@ -384,11 +395,11 @@ class Stuffer {
 
 }  // namespace
 
-std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice) {
+std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice, const GradedInterior& interior) {
   FirmLinks firm;
-  std::vector<Stencil> stencils = collect_stencils(nodes, lattice, firm);
+  std::vector<Stencil> stencils = collect_stencils(nodes, lattice, interior, firm);
   for (int round = 0; round < 3 && find_lost_links(nodes, lattice, stencils, firm); ++round)
-    stencils = collect_stencils(nodes, lattice, firm);
+    stencils = collect_stencils(nodes, lattice, interior, firm);
   return stencils;
 }
 
@@ -410,7 +421,7 @@ StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice&
   return stuffer.take();
 }
 
-std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stuffed) {
+std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& lattice, const StuffedMesh& stuffed) {
   const Components pieces = connected_components(stuffed.mesh);
   std::vector<NodeLink> torn;
   if (pieces.count < 2) return torn;
@@ -421,16 +432,12 @@ std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stu
       if (node >= 0) pieces_of[static_cast<std::size_t>(node)].insert(pieces.label[e]);
     }
   }
-  for (Index a = nodes.real; a < static_cast<Index>(nodes.site.size()); ++a) {
-    const auto& mine = pieces_of[static_cast<std::size_t>(a)];
-    for (const Index b : nodes.links[static_cast<std::size_t>(a)]) {
-      const auto& other = pieces_of[static_cast<std::size_t>(b)];
-      const bool together = std::any_of(mine.begin(), mine.end(), [&](Index p) { return other.contains(p); });
-      if ((together && mine.size() == 1) || mine.empty() || other.empty()) continue;
-      torn.push_back({a, b});
-      torn.push_back({b, a});
-    }
-  }
+  nodes.for_each_link(lattice, [&](Index a, Index b) {
+    const auto &mine = pieces_of[static_cast<std::size_t>(a)], &other = pieces_of[static_cast<std::size_t>(b)];
+    if ((mine == other && mine.size() == 1) || mine.empty() || other.empty()) return;
+    torn.push_back({a, b});
+    torn.push_back({b, a});
+  });
   return torn;
 }
 

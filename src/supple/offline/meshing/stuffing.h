@@ -14,7 +14,7 @@
 #pragma once
 
 #include "supple/mesh/volume_mesh.h"
-#include "supple/offline/meshing/flesh_nodes.h"
+#include "supple/offline/meshing/graded_interior.h"
 
 namespace supple {
 
@@ -25,7 +25,8 @@ struct Stencil {
   std::int8_t tet = 0;
 };
 
-std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice);
+/// Those of the graded interior, if there is one, are whole and have no corner of their own.
+std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice, const GradedInterior& interior);
 
 /// Tetrahedra that the stencils will give.
 std::int64_t count_tets(const std::vector<Stencil>& stencils);
@@ -44,8 +45,8 @@ struct StuffedMesh {
 StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice& lattice,
                   const std::vector<Stencil>& stencils);
 
-/// Links of thin nodes that have come to lie in several pieces of the mesh, or in another than what they are linked to;
-/// each both ways.
-std::vector<NodeLink> torn_links(const FleshNodes& nodes, const StuffedMesh& stuffed);
+/// Links between nodes that have come to lie in different pieces of the mesh, or one of them in several; each both
+/// ways.
+std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& lattice, const StuffedMesh& stuffed);
 
 }  // namespace supple

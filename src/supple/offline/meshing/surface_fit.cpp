@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/surface_fit.h"
 
+#include "supple/mesh/topology.h"
+
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -135,6 +137,18 @@ class Fitter {
   std::vector<Index> first_, tets_, movable_;
 };
 
+/// Real nodes that have come to lie on the skin, where tetrahedra were dropped, go to the surface like cuts.
+void send_bared_nodes(const TriangleTree& surface, StuffedMesh& stuffed) {
+  for (const Index v : boundary_surface(stuffed.mesh).volume_vertex) {
+    const auto k = static_cast<std::size_t>(v);
+    if (stuffed.kind[k] != VertexKind::real) continue;
+    const TriangleTree::Nearest near = surface.nearest(stuffed.mesh.vertices[k]);
+    stuffed.kind[k] = VertexKind::cut;
+    stuffed.wish[k] = near.point;
+    stuffed.normal[k] = surface.area_vector(static_cast<std::size_t>(near.place)).normalized();
+  }
+}
+
 }  // namespace
 
 double largest_dihedral_cosine(const std::array<Vec3, 4>& x) {
@@ -155,6 +169,7 @@ double largest_dihedral_cosine(const std::array<Vec3, 4>& x) {
 }
 
 void fit_to_surface(StuffedMesh& stuffed, const TriangleTree& surface, const FitOptions& options) {
+  send_bared_nodes(surface, stuffed);
   Fitter fitter(stuffed, surface);
   for (int k = 0; k < options.sweeps; ++k) {
     const double share = std::min(1.0, 1.5 * k / std::max(1, options.sweeps - 1));

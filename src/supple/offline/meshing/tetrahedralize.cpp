@@ -22,6 +22,7 @@ constexpr double max_sites = 3e8;
 struct Trial {
   BccLattice lattice;
   FleshNodes nodes;
+  GradedInterior interior;
   std::vector<Stencil> stencils;
   double tets = 0;
 };
@@ -32,17 +33,18 @@ struct Trial {
 class SpacingSearch {
  public:
   SpacingSearch(const Flesh& flesh, const Surface& soup, const TetMeshingOptions& options, double goal,
-                Progress& progress)
+                double first_cube, Progress& progress)
       : flesh_(flesh),
         soup_(soup),
         options_(options),
         goal_(goal),
         progress_(progress),
-        bounds_(bounds_of(soup.vertices)) {}
+        bounds_(bounds_of(soup.vertices)),
+        first_cube_(first_cube > 0 ? first_cube : bounds_.size().maxCoeff() / 10) {}
 
   Result<std::unique_ptr<Trial>> run() {
     constexpr int most_tries = 14;
-    double cube = bounds_.size().maxCoeff() / 10;
+    double cube = first_cube_;
     double power = 2.6, last_cube = 0, last_tets = 0;
     for (tries_ = 1; tries_ <= most_tries; ++tries_) {
       progress_.update(static_cast<double>(tries_ - 1) / 8);
@@ -76,9 +78,10 @@ class SpacingSearch {
   double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
 
   std::unique_ptr<Trial> count(double cube) const {
-    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, 0});
+    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, {}, 0});
     trial->nodes = find_flesh_nodes(flesh_, soup_, trial->lattice, options_.keep_separate);
-    trial->stencils = find_stencils(trial->nodes, trial->lattice);
+    if (options_.graded) trial->interior = GradedInterior(trial->nodes, trial->lattice);
+    trial->stencils = find_stencils(trial->nodes, trial->lattice, trial->interior);
     trial->tets = static_cast<double>(count_tets(trial->stencils));
     return trial;
   }
@@ -89,21 +92,33 @@ class SpacingSearch {
   double goal_;
   Progress& progress_;
   Bounds bounds_;
+  double first_cube_;
   std::unique_ptr<Trial> best_;
   double lower_ = 0, upper_ = 0;  // spacings with too many and with too few tetrahedra; 0: none known
   int tries_ = 0;
 };
 
-/// Stuffs a counted lattice. What comes off though its flesh is continuous is tied on more firmly, and all done again.
+/// Stuffs a counted lattice. What comes off though its flesh is continuous is tied on more firmly, and all done again,
+/// unless that costs more flesh than it saves, as in a heap of splinters. What still comes off then, if small, is lost.
 StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
   constexpr int rounds = 3;
+  constexpr double bearable = 0.97;
+  StuffedMesh best;
+  std::vector<NodeLink> torn;
   for (int round = 0;; ++round) {
     StuffedMesh stuffed = stuff(flesh, trial.nodes, trial.lattice, trial.stencils);
     make_skin_manifold(stuffed);
-    const std::vector<NodeLink> torn = torn_links(trial.nodes, stuffed);
-    if (torn.empty() || round == rounds) return stuffed;
-    widen_links(torn, trial.lattice, trial.nodes);
-    trial.stencils = find_stencils(trial.nodes, trial.lattice);
+    const auto size = [](const StuffedMesh& s) { return static_cast<double>(s.mesh.elements.size()); };
+    const bool worse = round > 0 && size(stuffed) < bearable * size(best);
+    if (!worse) {
+      torn = torn_links(trial.nodes, trial.lattice, stuffed);
+      best = std::move(stuffed);
+    }
+    if (worse || torn.empty() || round == rounds || !widen_links(torn, trial.lattice, trial.nodes)) {
+      drop_strays(torn, best);
+      return best;
+    }
+    trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
   }
 }
 
@@ -148,10 +163,10 @@ Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshing
   const Flesh flesh(soup->surface);
   TetMeshingResult result;
   // Crumbs that come off change the number a little, in a heap of splinters a lot: then the goal is corrected by it.
-  double goal = options.tets;
+  double goal = options.tets, cube = 0;
   for (int round = 0; round < 3; ++round) {
     progress.stage("searching the spacing");
-    SpacingSearch search(flesh, soup->surface, options, goal, progress);
+    SpacingSearch search(flesh, soup->surface, options, goal, cube, progress);
     Result<std::unique_ptr<Trial>> trial = search.run();
     if (!trial) return trial.error();
     progress.stage("stuffing");
@@ -159,6 +174,7 @@ Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshing
     const double share = static_cast<double>(stuffed.mesh.elements.size()) / options.tets;
     const bool close = std::abs(share - 1) < 0.12;
     goal /= std::max(share, 0.1);
+    cube = (*trial)->lattice.cube() * std::cbrt(share);
     if (!close && round < 2) continue;
     progress.stage("fitting the skin");
     fit_to_surface(stuffed, flesh.tree(), {});

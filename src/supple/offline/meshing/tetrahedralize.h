@@ -7,7 +7,8 @@
 //
 // What comes out is watertight, positively oriented, has dihedral angles of at least ten degrees, keeps what is thinner
 // than a cell (fattened to what the angles allow) and doesn't fuse what only comes near. Holes are closed by a dome,
-// open sheets become thin shells. The spacing of the lattice is searched for by counting.
+// open sheets become thin shells. The interior may be graded (graded_interior.h). The spacing of the lattice is
+// searched for by counting.
 #pragma once
 
 #include "supple/base/progress.h"
@@ -23,6 +24,7 @@ namespace supple {
 struct TetMeshingOptions {
   int tets = 16000;           ///< about as many
   bool keep_separate = true;  ///< false: parts that share a cell may fuse, which is a little faster
+  bool graded = false;        ///< cells grow towards the inside: the same number gives a finer skin
   int distance_samples = 20000;
   static constexpr int min_tets = 50, max_tets = 20'000'000;
 };

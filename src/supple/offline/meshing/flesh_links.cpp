@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flesh nodes once they are found: who is linked to whom, and more links where there are too few.
+#include "supple/offline/meshing/flesh_nodes.h"
+
+#include <algorithm>
+
+namespace supple {
+
+Index FleshNodes::real_neighbor(Index node, int direction, const BccLattice& lattice) const {
+  const auto x = BccLattice::step(lattice.coordinates(site[static_cast<std::size_t>(node)]), direction);
+  return lattice.holds(x) ? real_at[static_cast<std::size_t>(lattice.site(x))] : -1;
+}
+
+bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
+  if (is_thin(a) || is_thin(b)) {
+    const auto& list = links[static_cast<std::size_t>(a)];
+    return std::binary_search(list.begin(), list.end(), b);
+  }
+  const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(a)]),
+                                              lattice.coordinates(site[static_cast<std::size_t>(b)]));
+  return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+}
+
+bool widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes) {
+  std::vector<NodeLink> web;
+  std::size_t before = 0;
+  for (const auto& list : nodes.links) before += list.size();
+  for (const auto& [a, root] : threads) {
+    for (int d = 0; d < BccLattice::neighbor_count && !nodes.is_thin(root); ++d) {
+      const Index other = nodes.real_neighbor(root, d, lattice);
+      if (other >= 0 && nodes.linked(root, other, lattice)) web.push_back({a, other});
+    }
+    for (const Index other : nodes.links[static_cast<std::size_t>(root)]) web.push_back({a, other});
+  }
+  for (const auto& [a, b] : web) {
+    const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
+    const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
+    if (BccLattice::direction_between(x, y) < 0 || (!nodes.is_thin(a) && !nodes.is_thin(b))) continue;
+    nodes.links[static_cast<std::size_t>(a)].push_back(b);
+    nodes.links[static_cast<std::size_t>(b)].push_back(a);
+  }
+  std::size_t after = 0;
+  for (auto& list : nodes.links) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    after += list.size();
+  }
+  return after > before;
+}
+
+}  // namespace supple
