@@ -59,6 +59,7 @@ class SoftPlayer {
 
   Index frame_count() const { return static_cast<Index>(clip_of_.size()); }
   PosedMeshes& meshes() { return meshes_; }
+  const PosedMeshes& meshes() const { return meshes_; }
   const RawCharacter& character() const { return *motion_.character; }
   const std::vector<SoftClip>& clips() const { return motion_.clips; }
   /// The clip's number in `clips` of a frame, and where that clip's frames begin.
