@@ -50,7 +50,7 @@ class GltfPeers : public testing::Test {
  protected:
   void SetUp() override {
     if (character_files().empty()) GTEST_SKIP() << "there are no shared assets";
-    const Ran tools = run(std::string(SUPPLE_INTEGRATION_DIR) + "/npm_tools.sh");
+    const Ran tools = run(fmt::format("{}/npm_tools.sh", SUPPLE_INTEGRATION_DIR));
     if (tools.code != 0) GTEST_SKIP() << tools.output;
     modules = tools.output;
     folder = fs::temp_directory_path() / fmt::format("supple_peers_{}", ::getpid());

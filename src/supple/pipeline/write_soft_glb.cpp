@@ -2,6 +2,7 @@
 #include "supple/pipeline/write_soft_glb.h"
 
 #include "supple/io/gltf/gltf_editor.h"
+#include "supple/io/gltf/gltf_joints.h"
 #include "supple/pipeline/posed_meshes.h"
 #include "supple/rig/sample_clip.h"
 
@@ -133,6 +134,49 @@ Status add_foreign_weights(GltfDocument& document, const SoftMotion& motion, con
   return {};
 }
 
+// ---- helper bones ---------------------------------------------------------------------------------------------------
+
+std::vector<NewJoint> new_joints(const RawCharacter& character, const CharacterMesh& mesh, const MeshBones& bones) {
+  const Skin& skin = character.skins[static_cast<std::size_t>(mesh.skin)];
+  std::vector<NewJoint> joints;
+  for (const HelperBone& bone : bones.bones) {
+    NewJoint joint;
+    joint.name = fmt::format("soft_{}_{:02}", character.skeleton.joints[static_cast<std::size_t>(bone.joint)].name,
+                             joints.size());
+    joint.parent_node = character.file_node[static_cast<std::size_t>(bone.joint)];
+    joint.translation = bone.centre;
+    joint.inverse_bind = skin.inverse_bind[static_cast<std::size_t>(bone.slot)];
+    joint.inverse_bind.pretranslate(-bone.centre);
+    joints.push_back(std::move(joint));
+  }
+  return joints;
+}
+
+/// D in the parent's space, about the bone's centre: rotation R, translation R c + t.
+std::vector<Channel> bone_channels(const MeshBones& bones, const std::vector<double>& times, Index first_frame,
+                                   Index first_node) {
+  std::vector<Channel> channels;
+  for (std::size_t h = 0; h < bones.bones.size(); ++h) {
+    const HelperBone& bone = bones.bones[h];
+    const Index node = first_node + static_cast<Index>(h);
+    Channel place{node, ChannelTarget::translation, Interpolation::linear, 3, times, {}};
+    Channel turn{node, ChannelTarget::rotation, Interpolation::linear, 4, times, {}};
+    Quat last = Quat::Identity();
+    for (std::size_t f = 0; f < times.size(); ++f) {
+      const RigidTransform& motion = bone.motion[static_cast<std::size_t>(first_frame) + f];
+      const Vec3 t = motion * bone.centre;
+      Eigen::Vector4d q = motion.rotation.coeffs();
+      if (q.dot(last.coeffs()) < 0) q = -q;  // some players take the long way round otherwise
+      last.coeffs() = q;
+      place.values.insert(place.values.end(), t.begin(), t.end());
+      turn.values.insert(turn.values.end(), q.begin(), q.end());
+    }
+    channels.push_back(std::move(place));
+    channels.push_back(std::move(turn));
+  }
+  return channels;
+}
+
 }  // namespace
 
 Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed) {
@@ -154,18 +198,58 @@ Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const 
   return {};
 }
 
+Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const FittedBones& fitted) {
+  SUPPLE_RETURN_IF_ERROR(check_motion(motion));
+  const RawCharacter& character = *motion.character;
+  const Index in_file = animation_count(document);
+  const Result<std::vector<Index>> animations = animations_of(document, motion, in_file);
+  if (!animations.ok()) return animations.error();
+  for (const MeshBones& bones : fitted.meshes) {
+    const CharacterMesh& mesh = character.meshes[static_cast<std::size_t>(bones.mesh)];
+    const Index node = character.file_node[static_cast<std::size_t>(mesh.node)];
+    SUPPLE_RETURN_IF_ERROR(add_foreign_weights(document, motion, *animations, in_file, node, mesh));
+    if (bones.bones.empty()) continue;
+    const Result<Index> own = own_mesh(document, node);
+    if (!own.ok()) return own.error();
+    const Result<AddedJoints> added = add_skin_joints(document, mesh.skin, new_joints(character, mesh, bones));
+    if (!added.ok()) return added.error();
+    SkinWeights weights = bones.weights;
+    const auto before = static_cast<Index>(character.skins[static_cast<std::size_t>(mesh.skin)].joints.size());
+    for (Index& joint : weights.joint)
+      if (joint >= before) joint += added->first_joint - before;  // other meshes may have added to the same skin
+    SUPPLE_RETURN_IF_ERROR(set_skin_weights(document, *own, weights, mesh.welded_vertex));
+    Index first = 0;
+    for (std::size_t c = 0; c < motion.clips.size(); ++c) {
+      const std::vector<double>& times = motion.clips[c].times;
+      SUPPLE_RETURN_IF_ERROR(
+          add_channels(document, (*animations)[c], bone_channels(bones, times, first, added->first_node)));
+      first += static_cast<Index>(times.size());
+    }
+  }
+  return {};
+}
+
 Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const GltfDocument& source,
-                                     const SoftMotion& motion, const CompressionSettings& settings,
-                                     Progress& progress) {
-  const Result<CompressedMotion> compressed = compress_motion(motion, settings, progress);
-  if (!compressed.ok()) return compressed.error();
+                                     const SoftMotion& motion, const SoftOutput& output, Progress& progress) {
   GltfDocument document = source;
-  SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed));
+  SoftGlbReport report;
+  if (output.helper_bones) {
+    const Result<FittedBones> fitted = fit_helper_bones(motion, output.bones, progress);
+    if (!fitted.ok()) return fitted.error();
+    report.bones = fitted->report;
+    SUPPLE_RETURN_IF_ERROR(add_helper_bones(document, motion, *fitted));
+  } else {
+    const Result<CompressedMotion> compressed = compress_motion(motion, output.compression, progress);
+    if (!compressed.ok()) return compressed.error();
+    report.compression = compressed->report;
+    SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed));
+  }
   progress.stage("writing");
   SUPPLE_RETURN_IF_ERROR(save_gltf(document, path));
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
-  return SoftGlbReport{compressed->report, unknown ? 0 : bytes};
+  report.bytes = unknown ? 0 : bytes;
+  return report;
 }
 
 }  // namespace supple

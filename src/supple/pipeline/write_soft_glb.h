@@ -9,6 +9,7 @@
 
 #include "supple/io/gltf/gltf_document.h"
 #include "supple/pipeline/compress_motion.h"
+#include "supple/pipeline/helper_bones.h"
 
 #include <filesystem>
 
@@ -17,14 +18,25 @@ namespace supple {
 /// Adds the targets and curves to a document: the one that `motion.character` was read from.
 Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed);
 
+/// Likewise with helper bones.
+Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const FittedBones& fitted);
+
+struct SoftOutput {
+  bool helper_bones = false;  ///< instead of morph targets
+  CompressionSettings compression = {};
+  HelperBoneSettings bones = {};
+};
+
+/// Of what was asked for; the other part stays empty.
 struct SoftGlbReport {
   CompressionReport compression;
+  HelperBoneReport bones;
   std::uintmax_t bytes = 0;  ///< of the file
 };
 
-/// Compresses the motion, adds it to a copy of the source and writes that, all or nothing.
+/// Compresses the motion or fits bones to it, adds it to a copy of the source and writes that, all or nothing.
 Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const GltfDocument& source,
-                                     const SoftMotion& motion, const CompressionSettings& settings = {},
+                                     const SoftMotion& motion, const SoftOutput& output = {},
                                      Progress& progress = Progress::silent());
 
 }  // namespace supple

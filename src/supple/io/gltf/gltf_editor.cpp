@@ -213,7 +213,9 @@ Result<Index> add_clip(GltfDocument& document, const Clip& clip, const Skeleton&
       channels.push_back(channel);
     }
     const Index animation = add_animation(document, clip.name);
-    append_channels(content, content.root["animations"].back(), channels, file_node);
+    GltfJson changed = content.root["animations"].back();  // new data may move what stands in the root
+    append_channels(content, changed, channels, file_node);
+    content.root["animations"].back() = std::move(changed);
     return animation;
   });
 }
