@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index fitted_frames = 60;  // about so many are looked at until the end
 constexpr int sweeps = 3, last_sweeps = 8;
-constexpr double least_progress = 0.98;  // of the squared error; a round that leaves more was the last
+constexpr double least_progress = 0.99;  // of the squared error; a round that leaves more was the last
 
 class Fitter {
  public:
