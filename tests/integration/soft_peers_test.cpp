@@ -22,16 +22,17 @@ struct Baked {
   SoftGlbReport report;
 };
 
-Baked bake(const fs::path& file, const fs::path& target, std::size_t most_clips) {
+Baked bake(const fs::path& file, const fs::path& target, std::size_t most_clips, int frames_per_clip,
+           const SoftOutput& output) {
   Baked baked;
   baked.source = load_gltf(file).value();
   baked.character = read_character(baked.source, {.require_skin = false}).value();
   for (std::size_t c = 0; c < std::min(most_clips, baked.character.clips.size()); ++c)
-    baked.clips.push_back(even_frames(baked.character, static_cast<Index>(c), 121));
+    baked.clips.push_back(even_frames(baked.character, static_cast<Index>(c), frames_per_clip));
   PosedMeshes posed(baked.character, {});
   baked.wobble = world_wobble(baked.character, 0.02 * character_height(posed));
   FormulaFrames frames(baked.clips, baked.wobble);
-  baked.report = write_soft_glb(target, baked.source, {&baked.character, {}, baked.clips, &frames}).value();
+  baked.report = write_soft_glb(target, baked.source, {&baked.character, {}, baked.clips, &frames}, output).value();
   return baked;
 }
 
@@ -66,7 +67,7 @@ TEST_F(GltfPeers, SoftMotionPlaysInThreeJs) {
   for (const auto& [name, clips] : files) {
     if (!fs::exists(rigged / name)) continue;
     const fs::path target = folder / "soft.glb", out = folder / "poses.bin";
-    const Baked baked = bake(rigged / name, target, clips);
+    const Baked baked = bake(rigged / name, target, clips, 121, {});
     const Ran valid = node("validate.mjs", target.string());
     EXPECT_EQ(valid.code, 0) << name << "\n" << valid.output;
     const Ran ran = node("three_positions.mjs", fmt::format("{} {} 10", target.string(), out.string()));
@@ -80,6 +81,27 @@ TEST_F(GltfPeers, SoftMotionPlaysInThreeJs) {
     EXPECT_LT(largest, 1.1 * report.tolerance) << name;
     fmt::print("{:<48} {:>3} targets, largest distance {:.3f} % of the height, {} kB\n", name, report.targets,
                100 * largest / report.height, baked.report.bytes / 1000);
+  }
+}
+
+TEST_F(GltfPeers, HelperBonesPlayInThreeJs) {
+  for (const char* name : {"khr_fox/Fox.glb", "khr_cesiumman_draco/CesiumMan.gltf", "quat_trex/Trex.glb"}) {
+    if (!fs::exists(rigged / name)) continue;
+    const fs::path target = folder / "bones.glb", out = folder / "poses.bin";
+    // three.js is asked at odd twentieths of the clip, which are frames.
+    const Baked baked = bake(rigged / name, target, 1, 21, {.helper_bones = true});
+    const Ran valid = node("validate.mjs", target.string());
+    EXPECT_EQ(valid.code, 0) << name << "\n" << valid.output;
+    const Ran ran = node("three_positions.mjs", fmt::format("{} {} 10", target.string(), out.string()));
+    ASSERT_EQ(ran.code, 0) << name << "\n" << ran.output;
+    double largest = 0;
+    for (const ThreePose& pose : read_poses(*read_file(out)))
+      if (pose.clip == 0) largest = std::max(largest, error_of(baked, pose));
+    const HelperBoneReport& report = baked.report.bones;
+    EXPECT_LT(largest, 1.02 * report.largest_error + 1e-4 * report.height) << name;
+    fmt::print("{:<40} {:>3} bones, largest distance {:.2f} %, reported {:.2f} %, rms {:.3f} % of the height\n", name,
+               report.bones, 100 * largest / report.height, 100 * report.largest_error / report.height,
+               100 * report.rms_error / report.height);
   }
 }
 
