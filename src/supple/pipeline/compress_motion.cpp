@@ -19,6 +19,7 @@ namespace {
 // fitting weights and leaving out keys.
 constexpr double learned_share = 0.02, directions_share = 0.9;
 constexpr int most_rounds = 6;
+constexpr Index normal_frames = 64;  // about so many are looked at for the angles of normals
 
 std::vector<Vec3> column_vectors(const Eigen::VectorXf& column) {
   const Eigen::Index n = column.size() / 3;
@@ -131,9 +132,10 @@ class Compressor {
     work.normals = {};
   }
 
-  static void fit_frame(MeshWork& work, Index f) {
+  void fit_frame(MeshWork& work, Index f) const {
     FrameFit& frame = work.frames[static_cast<std::size_t>(f)];
     frame = work.fit.fit();
+    if (f % std::max<Index>(1, player_.frame_count() / normal_frames) != 0) return;
     const Eigen::VectorXf turned = work.turns * frame.weights.cast<float>();
     work.normals.add(work.mesh.surface, work.fit.bind_displacements(), column_vectors(turned));
   }

@@ -35,7 +35,7 @@ struct CompressionReport {
   double largest_error = 0;      ///< [m] at any frame and vertex, a bound where keys were left out
   double rms_error = 0;          ///< [m] over frames and vertices
   double unreachable = 0;        ///< [m]: the largest displacement that skinning scaled to nothing
-  double normal_rms = 0;         ///< [deg] between the played normals and those of the deformed surface
+  double normal_rms = 0;         ///< [deg] between played normals and those of the deformed surface, at some frames
   double normal_99 = 0;          ///< [deg]: 99 of 100 are closer
   double normal_largest = 0;     ///< [deg]
   Index frames = 0;

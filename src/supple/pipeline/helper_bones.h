@@ -22,7 +22,7 @@ namespace supple {
 struct HelperBoneSettings {
   double tolerance = 0;  ///< [m]; 0: share_of_height
   double share_of_height = 1e-3;
-  Index most_bones = 24;  ///< of one mesh
+  Index most_bones = 32;  ///< of one mesh
   int rounds = 20;        ///< of fitting after helpers were added, at most
 };
 
