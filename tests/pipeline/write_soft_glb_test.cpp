@@ -174,8 +174,8 @@ TEST(WriteSoftGlb, ClipsOfOtherFilesBecomeAnimations) {
   const auto wobble = world_wobble(character, 0.02);
   FormulaFrames frames(clips, wobble);
   const ScratchFolder folder;
-  const Result<SoftGlbReport> report =
-      write_soft_glb(folder / "a.glb", source, {&character, {}, clips, &frames}, {.compression = {.share_of_height = 2e-3}});
+  const Result<SoftGlbReport> report = write_soft_glb(folder / "a.glb", source, {&character, {}, clips, &frames},
+                                                      {.compression = {.share_of_height = 2e-3}});
   ASSERT_TRUE(report.ok()) << report.error().message;
   const RawCharacter played = read_character(load_gltf(folder / "a.glb").value()).value();
   ASSERT_EQ(played.clips.size(), static_cast<std::size_t>(first) + 1);
