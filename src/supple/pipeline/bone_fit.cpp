@@ -96,7 +96,7 @@ void BoneFit::add_bones(Index count, double radius) {
     bone_rest_.push_back(rest_[seed]);
     for (std::size_t v = 0; v < rest_.size(); ++v) {
       const double near = std::exp(-(rest_[v] - rest_[seed]).squaredNorm() / (radius * radius));
-      energy[v] *= 1 - near;
+      energy[v] *= 1 - near * parent_weight(v, bones_.back().slot);  // what hangs on other joints it can't carry
       give_share(v, near);
     }
     energy[seed] = 0;
