@@ -3,35 +3,23 @@
 // do, and the Khronos validator finds no error in what we write. Both come from npm; without it the tests are skipped.
 // What is drawn is looked at in headless Chromium.
 #include "integration/peers.h"
+#include "integration/pose_file.h"
 #include "integration/wobble.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/rig.h"
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
 
 namespace supple {
 namespace {
-
-class GltfPeers : public PeerTest {
- protected:
-  void SetUp() override {
-    if (character_files().empty()) GTEST_SKIP() << "there are no shared assets";
-    const Ran tools = run(std::string(SUPPLE_INTEGRATION_DIR) + "/npm_tools.sh");
-    if (tools.code != 0) GTEST_SKIP() << tools.output;
-    modules = tools.output;
-    make_folder();
-  }
-
-  Ran node(const std::string& script, const std::string& arguments) const {
-    return run(fmt::format("node {}/{} {} {}", SUPPLE_INTEGRATION_DIR, script, modules, arguments));
-  }
-
-  std::string modules;
-};
 
 TEST_F(GltfPeers, TheValidatorFindsNoErrorInWhatWeWrite) {
   for (const fs::path& file : character_files()) {

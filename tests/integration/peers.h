@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -89,6 +91,24 @@ class PeerTest : public testing::Test {
 #endif
 
   fs::path folder;
+};
+
+/// Tests against programs from npm.
+class GltfPeers : public PeerTest {
+ protected:
+  void SetUp() override {
+    if (character_files().empty()) GTEST_SKIP() << "there are no shared assets";
+    const Ran tools = run(fmt::format("{}/npm_tools.sh", SUPPLE_INTEGRATION_DIR));
+    if (tools.code != 0) GTEST_SKIP() << tools.output;
+    modules = tools.output;
+    make_folder();
+  }
+
+  Ran node(const std::string& script, const std::string& arguments) const {
+    return run(fmt::format("node {}/{} {} {}", SUPPLE_INTEGRATION_DIR, script, modules, arguments));
+  }
+
+  std::string modules;
 };
 
 inline double height_of(const ThreePose& pose) {

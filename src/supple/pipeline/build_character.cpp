@@ -90,7 +90,7 @@ Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesyst
   progress.stage("reading the character");
   Result<RecipeCharacter> prepared = prepare_character(recipe, folder);
   if (!prepared.ok()) return prepared.error();
-  Result<CharacterRig> rig = CharacterRig::create(prepared->character, rig_settings(recipe));
+  Result<CharacterRig> rig = recipe_rig(recipe, *prepared);
   if (!rig.ok()) return rig.error();
   seconds.read = seconds_since(start);
 

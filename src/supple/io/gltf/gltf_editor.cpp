@@ -2,6 +2,7 @@
 #include "supple/io/gltf/gltf_editor.h"
 
 #include "supple/io/gltf/gltf_accessor.h"
+#include "supple/io/gltf/gltf_clips.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,18 +89,41 @@ std::size_t widened_output(GltfContent& content, std::size_t output, std::size_t
   return append_floats(content, wide, {});
 }
 
+// The sampler of a channel for that channel alone: a copy, where others use the same.
+GltfJson& own_sampler(GltfJson& animation, std::size_t channel) {
+  GltfJson& samplers = animation["samplers"];
+  const std::size_t sampler = require_index(animation["channels"][channel], "sampler", samplers.size(), "a channel");
+  std::size_t uses = 0;
+  for (const GltfJson& other : animation["channels"])
+    uses += json_index(other, "sampler", samplers.size(), "a channel") == sampler ? 1 : 0;
+  if (uses == 1) return samplers[sampler];
+  GltfJson copy = samplers[sampler];
+  animation["channels"][channel]["sampler"] = samplers.size();
+  samplers.push_back(std::move(copy));
+  return samplers.back();
+}
+
 void widen_channels(GltfContent& content, std::size_t mesh, std::size_t before, std::size_t after) {
   if (before == 0 || json_array(content.root, "animations").empty()) return;
   for (GltfJson& animation : content.root["animations"]) {
-    const GltfJson channels = json_array(animation, "channels");
-    for (const GltfJson& channel : channels) {
-      const GltfJson& target = json_object(channel, "target", "a channel");
+    for (std::size_t c = 0; c < json_array(animation, "channels").size(); ++c) {
+      const GltfJson& target = json_object(animation["channels"][c], "target", "a channel");
       const auto node = json_index(target, "node", json_array(content.root, "nodes").size(), "a channel");
       if (json_string(target, "path") != "weights" || !node || !shows_mesh(content, *node, mesh)) continue;
-      GltfJson& sampler = animation["samplers"].at(channel.at("sampler").get<std::size_t>());
+      GltfJson& sampler = own_sampler(animation, c);
       sampler["output"] = widened_output(content, sampler["output"].get<std::size_t>(), before, after);
     }
   }
+}
+
+// glTF animates translation, rotation and scale, never a matrix.
+void make_animatable(GltfJson& node, const Transform& rest) {
+  if (!node.contains("matrix")) return;
+  node.erase("matrix");
+  const auto numbers = [](const auto& vector) { return std::vector<double>(vector.begin(), vector.end()); };
+  node["translation"] = numbers(rest.translation);
+  node["rotation"] = numbers(Eigen::Vector4d(rest.rotation.normalized().coeffs()));
+  node["scale"] = numbers(rest.scale);
 }
 
 std::vector<float> checked_times(const std::vector<double>& times) {
@@ -120,18 +144,6 @@ std::size_t matching_channel(const GltfJson& channels, std::size_t node) {
 }
 
 }  // namespace
-
-const char* interpolation_name(Interpolation interpolation) {
-  switch (interpolation) {
-    case Interpolation::step:
-      return "STEP";
-    case Interpolation::cubic:
-      return "CUBICSPLINE";
-    case Interpolation::linear:
-      break;
-  }
-  return "LINEAR";
-}
 
 Result<Index> own_mesh(GltfDocument& document, Index node_index) {
   GltfContent& content = document.content();
@@ -179,6 +191,26 @@ Index add_animation(GltfDocument& document, const std::string& name) {
   return static_cast<Index>(animations.size()) - 1;
 }
 
+Result<Index> add_clip(GltfDocument& document, const Clip& clip, const Skeleton& skeleton,
+                       std::span<const Index> file_node) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<Index> {
+    std::vector<Channel> channels;
+    for (const Channel& channel : clip.channels) {
+      if (channel.target == ChannelTarget::weights) continue;
+      const auto joint = checked(channel.joint, file_node.size(), "joint");
+      const std::size_t node = checked(file_node[joint], json_array(content.root, "nodes").size(), "node");
+      make_animatable(content.root["nodes"][node], skeleton.joints.at(joint).rest);
+      channels.push_back(channel);
+    }
+    const Index animation = add_animation(document, clip.name);
+    GltfJson changed = content.root["animations"].back();  // new data may move what stands in the root
+    append_channels(content, changed, channels, file_node);
+    content.root["animations"].back() = std::move(changed);
+    return animation;
+  });
+}
+
 Status set_weight_channel(GltfDocument& document, Index animation_index, Index node_index,
                           const std::vector<double>& times, const std::vector<double>& values,
                           Interpolation interpolation) {
@@ -205,6 +237,29 @@ Status set_weight_channel(GltfDocument& document, Index animation_index, Index n
       animation["channels"].push_back(std::move(json));
     return {};
   });
+}
+
+Result<std::vector<std::vector<Vec3>>> file_normals(const GltfDocument& document, Index mesh_index) {
+  const GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<std::vector<std::vector<Vec3>>> {
+    const GltfJson& meshes = json_array(content.root, "meshes");
+    std::vector<std::vector<Vec3>> normals;
+    for (const GltfJson& primitive : json_array(meshes[checked(mesh_index, meshes.size(), "mesh")], "primitives")) {
+      std::vector<Vec3>& list = normals.emplace_back();
+      const GltfJson& attributes = json_object(primitive, "attributes", "a mesh");
+      const auto accessor = json_index(attributes, "NORMAL", accessor_count(content), "a mesh");
+      if (!accessor || accessor_shape(content, *accessor).width() != 3) continue;
+      const std::vector<double> numbers = accessor_numbers(content, *accessor);
+      for (std::size_t i = 0; i + 2 < numbers.size(); i += 3)
+        list.emplace_back(numbers[i], numbers[i + 1], numbers[i + 2]);
+    }
+    return normals;
+  });
+}
+
+Index animation_count(const GltfDocument& document) {
+  const GltfJson& root = document.content().root;
+  return root.contains("animations") ? static_cast<Index>(root["animations"].size()) : 0;
 }
 
 }  // namespace supple

@@ -10,8 +10,10 @@
 #include "supple/base/types.h"
 #include "supple/io/gltf/gltf_document.h"
 #include "supple/rig/clip.h"
+#include "supple/rig/skeleton.h"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace supple {
@@ -33,12 +35,19 @@ Result<Index> add_morph_targets(GltfDocument& document, Index mesh, const std::v
 /// A new animation without channels; glTF forbids leaving it so.
 Index add_animation(GltfDocument& document, const std::string& name);
 
+/// A new animation that moves the joints as a clip of another file does (read_clips); weights are left to
+/// set_weight_channel. `file_node`: RawCharacter::file_node.
+Result<Index> add_clip(GltfDocument& document, const Clip& clip, const Skeleton& skeleton,
+                       std::span<const Index> file_node);
+
+Index animation_count(const GltfDocument& document);
+
+/// The normals of each primitive of a mesh as the file has them; nothing where it has none.
+Result<std::vector<std::vector<Vec3>>> file_normals(const GltfDocument& document, Index mesh);
+
 /// Animates the weights of all morph targets of a node's mesh: `values` has one per target for each key (cubic: three).
 /// A channel that the animation has for them already is replaced.
 Status set_weight_channel(GltfDocument& document, Index animation, Index node, const std::vector<double>& times,
                           const std::vector<double>& values, Interpolation interpolation = Interpolation::linear);
-
-/// As glTF spells it.
-const char* interpolation_name(Interpolation interpolation);
 
 }  // namespace supple

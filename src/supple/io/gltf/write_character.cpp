@@ -3,6 +3,7 @@
 
 #include "supple/io/bytes.h"
 #include "supple/io/gltf/gltf_accessor.h"
+#include "supple/io/gltf/gltf_clips.h"
 #include "supple/io/gltf/gltf_editor.h"
 #include "supple/mesh/normals.h"
 
@@ -186,45 +187,10 @@ void write_poses(GltfContent& content, const Skeleton& skeleton, const std::vect
 
 // ---- clips ----------------------------------------------------------------------------------------------------------
 
-const char* path_of(ChannelTarget target) {
-  switch (target) {
-    case ChannelTarget::translation:
-      return "translation";
-    case ChannelTarget::rotation:
-      return "rotation";
-    case ChannelTarget::scale:
-      return "scale";
-    case ChannelTarget::weights:
-      break;
-  }
-  return "weights";
-}
-
-const char* shape_of(ChannelTarget target) {
-  if (target == ChannelTarget::weights) return "SCALAR";
-  return target == ChannelTarget::rotation ? "VEC4" : "VEC3";
-}
-
 void write_clip(GltfContent& content, const Clip& clip) {
-  GltfJson channels = GltfJson::array(), samplers = GltfJson::array();
-  std::vector<double> last_times;
-  std::size_t input = 0;
-  for (const Channel& channel : clip.channels) {
-    if (channel.times.empty()) continue;
-    if (channel.times != last_times) {  // channels of one clip mostly share their times
-      input = append_floats(content, {channel.times.begin(), channel.times.end()}, {"SCALAR", 0, true});
-      last_times = channel.times;
-    }
-    const std::size_t output =
-        append_floats(content, {channel.values.begin(), channel.values.end()}, {shape_of(channel.target), 0, false});
-    channels.push_back(
-        {{"sampler", samplers.size()}, {"target", {{"node", channel.joint}, {"path", path_of(channel.target)}}}});
-    samplers.push_back(
-        {{"input", input}, {"interpolation", interpolation_name(channel.interpolation)}, {"output", output}});
-  }
-  if (channels.empty()) return;
-  editable_array(content, "animations")
-      .push_back({{"name", clip.name}, {"channels", channels}, {"samplers", samplers}});
+  GltfJson animation = {{"name", clip.name}, {"channels", GltfJson::array()}, {"samplers", GltfJson::array()}};
+  append_channels(content, animation, clip.channels, {});
+  if (!animation["channels"].empty()) editable_array(content, "animations").push_back(std::move(animation));
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where write_point_cache.h puts the frames of one mesh in one clip.
+#pragma once
+
+#include "supple/base/result.h"
+#include "supple/base/types.h"
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace supple {
+
+struct CachePart {
+  std::string name;
+  Index first_vertex = 0, vertex_count = 0;
+};
+
+/// What is known before the first frame.
+struct CacheDescription {
+  std::string clip, mesh;
+  std::vector<CachePart> parts;  ///< primitives of the file
+  Index vertex_count = 0;
+  std::vector<double> times;  ///< [s]
+  double frame_rate = 30;
+};
+
+class CacheSink {
+ public:
+  virtual ~CacheSink() = default;
+  /// Normals are unit, for those that want them.
+  virtual Status add_frame(std::span<const Vec3> positions, std::span<const Vec3> normals) = 0;
+  /// The files appear; adds their names to the list.
+  virtual Status finish(std::vector<std::filesystem::path>& files) = 0;
+  virtual bool wants_normals() const { return false; }
+};
+
+using OpenedSink = Result<std::unique_ptr<CacheSink>>;
+/// `stem`: the path without the extension.
+OpenedSink open_pc2_sink(const std::string& stem, const CacheDescription& description);
+OpenedSink open_mdd_sink(const std::string& stem, const CacheDescription& description);
+OpenedSink open_texture_sink(const std::string& stem, const CacheDescription& description);
+
+}  // namespace supple

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Soft motion of known rank must come out as that many targets, and the played file must be the baked one.
+#include "supple/pipeline/compress_motion.h"
+
+#include "io/io_tools.h"
+#include "supple/io/gltf/write_character.h"
+#include "supple/pipeline/bind_space.h"
+#include "supple/pipeline/write_soft_glb.h"
+#include "support/rigs.h"
+#include "support/soft_motions.h"
+
+#include <Eigen/SVD>
+
+namespace supple {
+namespace {
+
+/// A tube that bends and walks away, as a file has it.
+RawCharacter bending_tube() {
+  RawCharacter tube = make_tube(4, 25, 12, 2.0, 0.2, 2);
+  Clip clip{"bend", 2.0, {}};
+  for (Index j = 1; j < 4; ++j) {
+    Channel channel{j, ChannelTarget::rotation, Interpolation::linear, 4, {0, 1, 2}, {}};
+    for (const double degrees : {0.0, 50.0, -20.0}) {
+      const Quat q = turn(degrees, Vec3(0.2, 0, 1));
+      channel.values.insert(channel.values.end(), q.coeffs().begin(), q.coeffs().end());
+    }
+    clip.channels.push_back(channel);
+  }
+  clip.channels.push_back({0, ChannelTarget::translation, Interpolation::linear, 3, {0, 2}, {0, 0, 0, 5, 0, 3}});
+  tube.clips = {clip, clip};
+  tube.clips[1].name = "again";
+  return tube;
+}
+
+/// Σ_k sin-like weight · smooth field, in bind space; in the world through the blended matrices.
+FormulaFrames::Formula bind_fields(const RawCharacter& character, int fields, double amplitude) {
+  auto posed = std::make_shared<PosedMeshes>(character, std::vector<Index>{});
+  auto at = std::make_shared<std::pair<Index, double>>(-1, -1.0);
+  return [=, &character](Index clip, double time, std::size_t v) {
+    if (*at != std::pair(clip, time)) posed->pose(character.clips[static_cast<std::size_t>(clip)], time);
+    *at = {clip, time};
+    const Vec3& x = character.meshes[0].surface.vertices[v];
+    Vec3 d = Vec3::Zero();
+    for (int k = 0; k < fields; ++k)
+      d += amplitude * std::sin((k + 1) * time + clip) *
+           Vec3(std::sin((k + 1) * x.y()), std::cos(2 * x.x() + k * x.y()), std::sin(k + x.z()));
+    return Vec3(posed->matrices()[v].linear() * d);
+  };
+}
+
+RawCharacter saved_and_read(const GltfDocument& source, const SoftMotion& motion, const CompressedMotion& compressed) {
+  GltfDocument document = source;
+  const Status added = add_soft_targets(document, motion, compressed);
+  EXPECT_TRUE(added.ok());
+  const std::string glb = encode_glb(document);
+  const Result<GltfDocument> back = parse_gltf(glb, "soft.glb", {});
+  EXPECT_TRUE(back.ok()) << back.error().message;
+  return read_character(*back).value();
+}
+
+TEST(CompressMotion, AsManyTargetsAsFields) {
+  const RawCharacter tube = bending_tube();
+  for (const int fields : {1, 3, 6}) {
+    const std::vector<SoftClip> clips = {even_frames(tube, 0, 60), even_frames(tube, 1, 40)};
+    FormulaFrames frames(clips, bind_fields(tube, fields, 0.05));
+    const CompressedMotion compressed = compress_motion({&tube, {}, clips, &frames}, {.tolerance = 1e-4}).value();
+    EXPECT_EQ(compressed.report.targets, fields);
+    EXPECT_TRUE(compressed.report.within_tolerance());
+    EXPECT_GT(compressed.report.peak_displacement, 0.02);
+    EXPECT_LE(compressed.report.rms_error, compressed.report.largest_error);
+    EXPECT_EQ(compressed.report.unreachable < 1e-9, true);
+  }
+}
+
+TEST(CompressMotion, StreamingInSmallBlocksFindsTheSame) {
+  const RawCharacter tube = bending_tube();
+  const std::vector<SoftClip> clips = {even_frames(tube, 0, 120)};
+  FormulaFrames frames(clips, bind_fields(tube, 4, 0.05));
+  CompressionSettings settings{.tolerance = 1e-4, .most_targets = 12};
+  settings.memory = 1;  // blocks of 16
+  const CompressedMotion small = compress_motion({&tube, {}, clips, &frames}, settings).value();
+  EXPECT_EQ(small.report.targets, 4);
+  EXPECT_TRUE(small.report.within_tolerance());
+}
+
+TEST(CompressMotion, TheFilePlaysSkinPlusDisplacement) {
+  const RawCharacter made = bending_tube();
+  const GltfDocument source = character_document(made).value();
+  const RawCharacter tube = read_character(source).value();
+  const std::vector<SoftClip> clips = {even_frames(tube, 0, 121), even_frames(tube, 1, 121)};
+  const auto wobble = world_wobble(tube, 0.05);
+  FormulaFrames frames(clips, wobble);
+  const SoftMotion motion{&tube, {}, clips, &frames};
+  const CompressedMotion compressed = compress_motion(motion).value();
+  const double tolerance = compressed.report.tolerance;
+  EXPECT_NEAR(tolerance, 0.002, 1e-5);  // a thousandth of the tube's two metres
+  ASSERT_TRUE(compressed.report.within_tolerance());
+  EXPECT_LT(compressed.report.keys, 2 * 121);
+  const RawCharacter played = saved_and_read(source, motion, compressed);
+  for (const Index clip : {0, 1}) {
+    for (const double time : {0.0, 0.5, 1.0, 2.0, 0.3333, 1.2345}) {
+      const double error =
+          playback_error(tube, clip, played, clip, time, [&](std::size_t v) { return wobble(clip, time, v); });
+      EXPECT_LT(error, 1.05 * tolerance) << time;  // between frames the wobble isn't a line
+    }
+  }
+  // Without the soft targets it would be far off: the test sees what it is meant to see.
+  EXPECT_GT(playback_error(tube, 0, played, 0, 1.0, [](std::size_t) { return Vec3(Vec3::Zero()); }), 20 * tolerance);
+}
+
+TEST(CompressMotion, NormalsFollowTheSurface) {
+  const RawCharacter tube = bending_tube();
+  const std::vector<SoftClip> clips = {even_frames(tube, 0, 40)};
+  FormulaFrames frames(clips, bind_fields(tube, 3, 0.03));
+  const CompressionReport report = compress_motion({&tube, {}, clips, &frames}).value().report;
+  EXPECT_LT(report.normal_rms, 1.0);
+  EXPECT_LE(report.normal_rms, report.normal_largest);
+  EXPECT_LE(report.normal_99, report.normal_largest);
+  EXPECT_GT(report.normal_largest, 0.0);
+}
+
+TEST(CompressMotion, StillnessNeedsNothing) {
+  const RawCharacter tube = bending_tube();
+  const std::vector<SoftClip> clips = {even_frames(tube, 0, 20)};
+  FormulaFrames frames(clips, [](Index, double, std::size_t) { return Vec3(0.0005, 0, 0); });
+  const CompressionReport report = compress_motion({&tube, {}, clips, &frames}).value().report;
+  EXPECT_EQ(report.targets, 0);
+  EXPECT_NEAR(report.largest_error, 0.0005, 1e-9);
+}
+
+TEST(CompressMotion, SaysWhatWasReachedWhereTargetsAreTooFew) {
+  const RawCharacter tube = bending_tube();
+  const std::vector<SoftClip> clips = {even_frames(tube, 0, 60)};
+  FormulaFrames frames(clips, bind_fields(tube, 6, 0.05));
+  const CompressionReport report =
+      compress_motion({&tube, {}, clips, &frames}, {.tolerance = 1e-5, .most_targets = 3}).value().report;
+  EXPECT_EQ(report.targets, 3);
+  EXPECT_FALSE(report.within_tolerance());
+  EXPECT_GT(report.largest_error, 1e-4);
+}
+
+TEST(CompressMotion, RefusesWhatIsNotFinite) {
+  const RawCharacter tube = bending_tube();
+  const std::vector<SoftClip> clips = {even_frames(tube, 0, 20)};
+  FormulaFrames frames(
+      clips, [](Index, double time, std::size_t v) { return Vec3(time > 1 && v == 17 ? std::nan("") : 0.0, 0, 0); });
+  expect_refused(compress_motion({&tube, {}, clips, &frames}), "isn't finite at frame 10");
+  std::vector<SoftClip> wrong = clips;
+  wrong[0].times[3] = wrong[0].times[2];
+  expect_refused(compress_motion({&tube, {}, wrong, &frames}), "ascending");
+}
+
+TEST(BindSpace, InvertsAndStaysBounded) {
+  std::mt19937 random(3);
+  const Mat3 R = random_rotation(random).toRotationMatrix(), Q = random_rotation(random).toRotationMatrix();
+  const Vec3 u(0.3, -0.2, 0.7);
+  const Mat3 B = R * Vec3(0.02, 0.01, 0.005).asDiagonal() * Q;
+  EXPECT_LT((B * into_bind_space(B, u, 0.01) - u).norm(), 1e-12);
+  const Mat3 flat = R * Vec3(1, 1, 1e-4).asDiagonal() * Q;
+  const Vec3 d = into_bind_space(flat, u, 1);
+  EXPECT_LT(d.norm(), u.norm() * 1.001);
+  // what lies in the plane is reached
+  const Vec3 missed = R.transpose() * (flat * d - u);
+  EXPECT_LT(missed.head<2>().norm(), 1e-12);
+  EXPECT_LT((into_bind_space(Mat3::Zero(), u, 1)).norm(), 1e-12);
+}
+
+TEST(ThinKeys, KeepsCornersAndDropsLines) {
+  std::vector<double> times, slack(21, 1e-9), spent(21);
+  std::vector<VecX> frames;
+  for (int k = 0; k <= 20; ++k) {
+    times.push_back(0.1 * k);
+    frames.push_back(VecX::Constant(1, k <= 7 ? 2.0 * k : 14.0 - (k - 7)));
+  }
+  const WeightCurve curve = thin_keys(times, frames, VecX::Ones(1), slack, spent);
+  ASSERT_EQ(curve.times.size(), 3u);
+  EXPECT_EQ(curve.times[1], times[7]);
+  double value = 0;
+  curve.sample(0.35, {&value, 1});
+  EXPECT_NEAR(value, 7.0, 1e-12);
+  curve.sample(99, {&value, 1});
+  EXPECT_EQ(value, 1.0);
+}
+
+}  // namespace
+}  // namespace supple
