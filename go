@@ -133,9 +133,20 @@ verb_build() {
   say "the command is ./supple"
 }
 
+# Our mascot with soft tissue: the file, a picture and an animated preview.
 verb_demo() {
+  need build viewer
   build
-  ./supple demo -o out/demo "$@"
+  local name folder=out/demo
+  name=$(preset)
+  compile "$name" --target supple_gallery
+  local gallery=build/$name/supple_gallery
+  ./supple example mascot -o "$folder" --quiet
+  ./supple bake "$folder/mascot.toml" -o "$folder/mascot_soft.glb" "$@"
+  printf 'mascot\t%s\t%s\n' "$folder/mascot.glb" "$folder/mascot_soft.glb" >"$folder/pairs.tsv"
+  "$gallery" sheet "$folder/pairs.tsv" -o "$folder/mascot.png"
+  "$gallery" preview "$folder/mascot.glb" "$folder/mascot_soft.glb" --clip hop -o "$folder/mascot_preview.png"
+  say "drop $folder/mascot_soft.glb into any glTF viewer; $folder/mascot.png is a picture of it, $folder/mascot_preview.png moves"
 }
 
 verb_bench() {
@@ -292,7 +303,7 @@ verb_help() {
 ./go VERB [arguments]
 
   build            the release build; leaves the command as ./supple
-  demo             builds, then makes the example in out/demo
+  demo             builds, then bakes our mascot: a GLB, a picture and a preview in out/demo
   test [ctest…]    builds and runs all tests; for instance ./go test -L unit
                    labels: unit, verification, integration, cli, slow
   integration      installs node, Chromium and Blender, then runs the tests against

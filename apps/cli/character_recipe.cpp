@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "character_recipe.h"
 
+#include "supple/io/text_scanner.h"
 #include "supple/mesh/bounds.h"
+#include "supple/rig/joint_roles.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace supple {
 namespace {
@@ -15,12 +16,6 @@ std::string some_of(const std::vector<std::string>& names, std::size_t most = 8)
   std::string text =
       fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
-}
-
-/// Two significant digits: nobody should take a rule of thumb for more.
-double rounded(double value) {
-  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
-  return std::round(value / unit) * unit;
 }
 
 struct Found {
@@ -95,6 +90,13 @@ Recipe choose(const LoadedCharacter& loaded, const std::string& input, int tets)
     for (const Clip& clip : loaded.character.clips) recipe.clips->push_back(clip.name);
   }
   for (const ExamplePose& pose : loaded.poses) recipe.poses.push_back({pose.name, "", 0});
+  const std::vector<JointRole> roles = joint_roles(loaded.character.skeleton);
+  const Index head = find_role(roles, {BodyPart::head, Side::centre, 0});
+  const std::vector<std::string> joints = skinned_joints(loaded.character);
+  if (head >= 0) {
+    const std::string& name = loaded.character.skeleton.joints[static_cast<std::size_t>(head)].name;
+    if (std::find(joints.begin(), joints.end(), name) != joints.end()) recipe.rigid.push_back(name);
+  }
   return recipe;
 }
 
@@ -107,8 +109,10 @@ RecipeNotes remarks(const Recipe& recipe, const Found& found) {
   notes["bones.soft"] = fmt::format("Joints with skin: {}.", some_of(found.joints, 12));
   notes["bones.find_hard_parts"] =
       found.hard.empty() ? "Nothing of the kind was found." : fmt::format("Found: {}.", some_of(found.hard));
-  notes["material.frequency"] =
-      fmt::format("Here this is E = {:g} Pa.", rounded(recipe.base_material(found.size).young));
+  if (!recipe.rigid.empty())
+    notes["bones.rigid"] =
+        "A skull: a face that sways would leave its eyes and teeth behind. What hangs on joints of its\n"
+        "own, such as ears, stays soft.";
   notes["paint"] =
       "To make parts softer, firmer, heavier or fixed, paint them: vertex colours or other attributes, or a text "
       "file.\n" +
@@ -134,11 +138,10 @@ Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::st
   row("clips", found->clips);
   row("hard parts", found->hard);
   row("poses", found->poses);
-  const double young = choices.recipe.base_material(found->size).young;
-  choices.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh of E = {:g} Pa (sways {:g} times a second)",
-                                        "body", found->size, rounded(young), choices.recipe.material.frequency));
+  choices.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh sways {:g} times a second", "body", found->size,
+                                        choices.recipe.material.frequency));
   choices.json = {{"tets", tets},
-                  {"young", young},
+                  {"rigid", choices.recipe.rigid},
                   {"size", found->size},
                   {"joints", found->joints.size()},
                   {"meshes", found->meshes},
@@ -147,6 +150,20 @@ Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::st
                   {"poses", found->poses},
                   {"attributes", found->attributes}};
   return choices;
+}
+
+Result<CharacterJob> job_for(const std::string& input) {
+  const std::filesystem::path path = input;
+  if (equals_ignoring_case(path.extension().string(), ".toml")) {
+    Result<Recipe> recipe = load_recipe(path);
+    if (!recipe.ok()) return recipe.error();
+    return CharacterJob{std::move(*recipe), path.parent_path()};
+  }
+  const Result<LoadedCharacter> loaded = load_character(path);
+  if (!loaded.ok()) return loaded.error();
+  Result<CharacterChoices> choices = choose_for(*loaded, path.filename().string(), TetMeshingOptions{}.tets);
+  if (!choices.ok()) return choices.error();
+  return CharacterJob{std::move(choices->recipe), path.parent_path()};
 }
 
 }  // namespace supple

@@ -148,7 +148,7 @@ TEST(StableNeoHookean, StaysFiniteAndRestoringWhenFlatOrInverted) {
 
 TEST(MaterialNames, RoundTrip) {
   for (const auto model : {MaterialModel::linear, MaterialModel::corotational, MaterialModel::stvk,
-                           MaterialModel::neo_hookean, MaterialModel::stable_neo_hookean}) {
+                           MaterialModel::neo_hookean, MaterialModel::stable_neo_hookean, MaterialModel::flesh}) {
     EXPECT_EQ(material_model_from(to_string(model)), model);
   }
   EXPECT_FALSE(material_model_from("jelly").has_value());

@@ -21,8 +21,9 @@ namespace supple {
 
 enum class ElementKind { tet, brick };
 
-inline constexpr MaterialModel all_models[] = {MaterialModel::linear, MaterialModel::corotational, MaterialModel::stvk,
-                                               MaterialModel::neo_hookean, MaterialModel::stable_neo_hookean};
+inline constexpr MaterialModel all_models[] = {
+    MaterialModel::linear,      MaterialModel::corotational,       MaterialModel::stvk,
+    MaterialModel::neo_hookean, MaterialModel::stable_neo_hookean, MaterialModel::flesh};
 inline constexpr ElementKind all_elements[] = {ElementKind::tet, ElementKind::brick};
 
 /// Every material on both elements.

@@ -55,7 +55,8 @@ double stretch_under(MaterialModel model, double P) {  // P in units of E
 class AxialBar : public EveryBody {};
 
 TEST_P(AxialBar, StretchesByItsClosedForm) {
-  if (model() == MaterialModel::stable_neo_hookean) GTEST_SKIP() << "its sides contract even for Poisson's ratio zero";
+  if (model() == MaterialModel::stable_neo_hookean || model() == MaterialModel::flesh)
+    GTEST_SKIP() << "its sides contract even for Poisson's ratio zero";
   BoxSpec spec{.size = Vec3(2, 0.5, 0.4), .cells = {6, 3, 2}, .distortion = 0.2};
   spec.material.poisson = 0;
   const ElasticBody body = box_body(kind(), spec, model());

@@ -33,13 +33,18 @@ ClosedForm closed_form(MaterialModel model, const Lame<double>& lame, const Vec3
       return {mu * (s - inverse) + lambda * std::log(J) * inverse,
               0.5 * mu * (s.squaredNorm() - 3) - mu * std::log(J) + 0.5 * lambda * std::log(J) * std::log(J)};
     case MaterialModel::stable_neo_hookean:
+    case MaterialModel::flesh:
       break;
   }
   const double m = 4.0 / 3 * mu, l = lambda + 5.0 / 6 * mu, alpha = 1 + 0.75 * m / l;
   const auto energy = [&](const Vec3& t) {
     return 0.5 * m * (t.squaredNorm() - std::log(t.squaredNorm() + 1)) + 0.5 * l * std::pow(t.prod() - alpha, 2);
   };
-  return {m * (1 - 1 / (s.squaredNorm() + 1)) * s + l * (J - alpha) * J * inverse, energy(s) - energy(Vec3::Ones())};
+  const ClosedForm stable{m * (1 - 1 / (s.squaredNorm() + 1)) * s + l * (J - alpha) * J * inverse,
+                          energy(s) - energy(Vec3::Ones())};
+  if (model == MaterialModel::stable_neo_hookean) return stable;
+  const double kappa = 10 / mu;
+  return {(1 + kappa * stable.energy) * stable.stress, stable.energy + kappa / 2 * stable.energy * stable.energy};
 }
 
 class UniformStretch : public EveryBody {

@@ -56,7 +56,7 @@ struct SoftSurface {
 
 struct PoseSpaceModel {
   std::shared_ptr<const Rig> rest;  ///< Φ over all vertices of the simulation mesh
-  MaterialModel material = MaterialModel::stable_neo_hookean;
+  MaterialModel material = MaterialModel::flesh;
   VecX stiffness;             ///< Uᵀ K U of the neutral pose at rest, diagonal [1/s²]; UᵀMU = I
   std::vector<Index> points;  ///< vertices of the simulation mesh
   std::vector<FrameBlend> point_frames;

@@ -7,12 +7,13 @@
 namespace supple {
 namespace {
 
-constexpr std::array<std::pair<MaterialModel, std::string_view>, 5> names = {{
+constexpr std::array<std::pair<MaterialModel, std::string_view>, 6> names = {{
     {MaterialModel::linear, "linear"},
     {MaterialModel::corotational, "corotational"},
     {MaterialModel::stvk, "stvk"},
     {MaterialModel::neo_hookean, "neo_hookean"},
     {MaterialModel::stable_neo_hookean, "stable_neo_hookean"},
+    {MaterialModel::flesh, "flesh"},
 }};
 
 }  // namespace

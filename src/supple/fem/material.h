@@ -13,10 +13,11 @@ enum class MaterialModel {
   corotational,       ///< small strain in the rotating frame of each element
   stvk,               ///< St. Venant-Kirchhoff: linear law on Green's strain, polynomial, weak under compression
   neo_hookean,        ///< classical: energy grows without bound as an element is crushed; infinite when inverted
-  stable_neo_hookean  ///< finite and restoring for inverted elements too; the default for flesh
+  stable_neo_hookean,  ///< finite and restoring for inverted elements too
+  flesh                ///< stable neo-Hookean that stiffens as it stretches, as tissue does; the default for characters
 };
 
-/// "linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean".
+/// "linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh".
 std::string_view to_string(MaterialModel model);
 std::optional<MaterialModel> material_model_from(std::string_view name);
 

@@ -76,13 +76,20 @@ bool paints_young(const Recipe& recipe) {
 ReduceSettings reduce_settings(const Recipe& recipe) {
   ReduceSettings settings;
   settings.material = recipe.material.model;
-  settings.size = recipe.flesh.size;
   settings.frequency.reset();
   if (!recipe.material.young && !paints_young(recipe)) settings.frequency = recipe.material.frequency;
   return settings;
 }
 
 }  // namespace
+
+Result<ReducedBody> reduce_character(const Recipe& recipe, const RawCharacter& character, const CharacterRig& rig,
+                                     const EmbeddedBody& body, int size, Progress& progress) {
+  auto rest = std::make_shared<const CarriedRig>(rig.rig(), body.carry, body.mesh.vertices);
+  ReduceSettings settings = reduce_settings(recipe);
+  settings.size = size;
+  return reduce_body(body, rest, known_motion(character, rig, *rest, body.mesh), settings, progress);
+}
 
 Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder, Progress& progress) {
   auto start = Clock::now();
@@ -100,10 +107,8 @@ Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesyst
   seconds.embed = seconds_since(start);
 
   start = Clock::now();
-  auto rest = std::make_shared<const CarriedRig>(rig->rig(), body->body.carry, body->body.mesh.vertices);
   Result<ReducedBody> reduced =
-      reduce_body(body->body, rest, known_motion(prepared->character, *rig, *rest, body->body.mesh),
-                  reduce_settings(recipe), progress);
+      reduce_character(recipe, prepared->character, *rig, body->body, recipe.flesh.size, progress);
   if (!reduced.ok()) return reduced.error();
   seconds.reduce = seconds_since(start);
   return BuiltCharacter{std::move(*prepared), std::move(*rig), std::move(*body), std::move(*reduced), seconds};

@@ -2,6 +2,7 @@
 #include "supple/pipeline/clip_motion.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -23,10 +24,10 @@ std::vector<double> key_times(const Clip& clip) {
 }  // namespace
 
 ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, double height)
-    : rig_(&rig), clip_(&clip), loop_(loop && clip.duration > 0) {
+    : rig_(&rig), clip_(&clip), loop_(loop && clip.duration > first_key(clip)), start_(first_key(clip)) {
   CharacterPose before = rig.neutral();
   CharacterPose after = before;
-  rig.sample(clip, 0, ClipWrap::hold, before);
+  rig.sample(clip, start_, ClipWrap::hold, before);
   rig.sample(clip, clip.duration, ClipWrap::hold, after);
   round_ = after.placement * before.placement.inverse();
   // A key that steps has its jump between the last moment before it and itself.
@@ -53,28 +54,44 @@ void ClipMotion::sample(double time, CharacterPose& pose) const {
     rig_->sample(*clip_, time, ClipWrap::hold, pose);
     return;
   }
-  const double rounds = std::floor(time / clip_->duration);
-  rig_->sample(*clip_, time - rounds * clip_->duration, ClipWrap::hold, pose);
+  const double period = clip_->duration - start_;
+  const double rounds = std::floor((time - start_) / period);
+  rig_->sample(*clip_, time - rounds * period, ClipWrap::hold, pose);
   const RigidTransform step = rounds < 0 ? round_.inverse() : round_;
   for (int k = 0; k < static_cast<int>(std::abs(rounds)); ++k) pose.placement = step * pose.placement;
 }
 
 bool ClipMotion::is_cut(double from, double to) const {
   if (loop_) {
-    const double rounds = std::floor(from / clip_->duration);
-    from -= rounds * clip_->duration;
-    to -= rounds * clip_->duration;
+    const double period = clip_->duration - start_;
+    const double shift = std::floor((from - start_) / period) * period;
+    from -= shift;
+    to -= shift;
   }
   return std::any_of(cuts_.begin(), cuts_.end(), [&](const auto& cut) { return cut.first < to && from < cut.second; });
 }
 
+double first_key(const Clip& clip) {
+  double first = clip.duration;
+  for (const Channel& channel : clip.channels)
+    if (channel.times.size() > 1) first = std::min(first, channel.times.front());
+  return std::max(0.0, first);
+}
+
 bool closes(const CharacterRig& rig, const Clip& clip) {
-  if (!(clip.duration > 0)) return false;
-  CharacterPose first = rig.neutral();
-  CharacterPose last = first;
-  rig.sample(clip, 0, ClipWrap::hold, first);
-  rig.sample(clip, clip.duration, ClipWrap::hold, last);
-  return pose_distance(rig.rig()->layout(), first.p, last.p) < 0.02;
+  const double start = first_key(clip);
+  const double moment = std::min(1.0 / 30, 0.1 * (clip.duration - start));
+  if (!(moment > 1e-3)) return false;
+  std::array<CharacterPose, 4> at{rig.neutral(), rig.neutral(), rig.neutral(), rig.neutral()};
+  const double times[] = {start, start + moment, clip.duration - moment, clip.duration};
+  for (std::size_t k = 0; k < 4; ++k) rig.sample(clip, times[k], ClipWrap::hold, at[k]);
+  const PoseLayout& layout = rig.rig()->layout();
+  if (pose_distance(layout, at[0].p, at[3].p) > 0.05) return false;
+  // Through the seam the pose must go on as it did: the way across is about the sum of both halves.
+  const double before = pose_distance(layout, at[2].p, at[3].p);
+  const double after = pose_distance(layout, at[0].p, at[1].p);
+  const double across = pose_distance(layout, at[2].p, at[1].p);
+  return across >= 0.7 * (before + after) - 0.02 * std::sqrt(static_cast<double>(layout.groups.size()));
 }
 
 }  // namespace supple

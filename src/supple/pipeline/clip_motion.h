@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClipMotion: a clip as the simulation sees it: a placement and a pose at any time, before, within and beyond its keys.
 //
-// A loop runs on: where the last frame has carried the root away from the first, the next round continues from there.
+// A clip starts with its first key; what comes before is held, and no motion. A loop runs on: where the last frame has
+// carried the root away from the first, the next round continues from there.
 // Cuts are found by speed: a root that crosses more than the character's height in the twentieth of a second, or turns
 // by more than a quarter in that time, or a limb that does so many times faster than that, was put elsewhere.
 #pragma once
@@ -16,6 +17,7 @@ class ClipMotion {
 
   const Clip& clip() const { return *clip_; }
   bool loops() const { return loop_; }
+  double start() const { return start_; }  ///< [s]
 
   /// Overwrites `pose`, which comes from CharacterRig::neutral(). Allocates nothing.
   void sample(double time, CharacterPose& pose) const;
@@ -26,11 +28,16 @@ class ClipMotion {
   const CharacterRig* rig_;
   const Clip* clip_;
   bool loop_;
+  double start_;
   RigidTransform round_;                         ///< what one round adds to the placement
   std::vector<std::pair<double, double>> cuts_;  ///< intervals of time, ascending
 };
 
-/// Whether the last pose of a clip is its first one again, to what the eye can tell.
+/// The first key of all that move [s].
+double first_key(const Clip& clip);
+
+/// Whether a clip repeats itself: the last pose is the first one again, to what the eye can tell, and reached with the
+/// speed that the first one is left with.
 bool closes(const CharacterRig& rig, const Clip& clip);
 
 }  // namespace supple

@@ -180,7 +180,7 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
   const toml::table* table = toml.table(root, "material");
   if (!table) return;
   toml.only_keys(*table, "[material]", Keys{"model", "young", "frequency", "poisson", "density"});
-  const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"};
+  const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"};
   if (const auto model = toml.read_word(*table, "model", models)) material.model = *material_model_from(models[*model]);
   if (table->contains("young") && table->contains("frequency"))
     toml.fail(*table->get("frequency"), "\"frequency\" is there to find \"young\"; leave one of them out");
@@ -190,6 +190,23 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
   if (!(material.poisson > -1 && material.poisson < 0.5))
     toml.fail(*table->get("poisson"), "\"poisson\" must be greater than -1 and less than 0.5");
   read_between(toml, *table, "density", "kg/m³", 1, 1e5, material.density);
+}
+
+void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  if (const toml::table* table = toml.table(root, "flesh")) {
+    toml.only_keys(*table, "[flesh]", Keys{"size", "damping"});
+    toml.read(*table, "size", recipe.flesh.size, 1);
+    if (recipe.flesh.size > 400) toml.fail(*table->get("size"), "\"size\" must be at most 400");
+    read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping);
+  }
+  toml.tables(root, "region", [&](const toml::table& table) {
+    toml.only_keys(table, "[[region]]", Keys{"joints", "softness"});
+    toml.require(table, "[[region]]", "joints");
+    toml.require(table, "[[region]]", "softness");
+    RecipeRegion& region = recipe.regions.emplace_back();
+    read_names(toml, table, "joints", "joint", region.joints, recipe.source);
+    read_between(toml, table, "softness", "a factor", 1e-3, 1e3, region.softness);
+  });
 }
 
 RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
@@ -361,8 +378,8 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   Recipe recipe;
   recipe.source.file = name;
   toml.only_keys(root, "a recipe",
-                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "paint", "pose", "motion",
-                      "keyframes"});
+                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "paint",
+                      "pose", "motion", "keyframes"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
@@ -371,6 +388,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   read_rig(toml, root, recipe);
   read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
+  read_flesh(toml, root, recipe);
   read_poses(toml, root, recipe);
   read_paints(toml, root, folder, recipe);
   toml.tables(root, "motion",

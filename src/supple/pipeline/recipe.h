@@ -75,12 +75,19 @@ struct RecipePaint {
 };
 
 struct RecipeMaterial {
-  MaterialModel model = MaterialModel::stable_neo_hookean;
+  MaterialModel model = MaterialModel::flesh;
   std::optional<double> young;  ///< [Pa]
-  double frequency = 4;         ///< [Hz], where `young` isn't given: see young_for_frequency()
+  double frequency = 4;         ///< [Hz], where `young` isn't given: see offline/posespace/flesh_frequency.h
   double poisson = 0.45;
   double density = 1000;  ///< [kg/m³]
   bool operator==(const RecipeMaterial&) const = default;
+};
+
+/// [[region]]: what hangs on some joints is softer or firmer.
+struct RecipeRegion {
+  std::vector<std::string> joints;
+  double softness = 1;  ///< divides Young's modulus
+  bool operator==(const RecipeRegion&) const = default;
 };
 
 /// [flesh]: how the body is reduced and how it moves.
@@ -109,6 +116,7 @@ struct Recipe {
 
   RecipeMaterial material;
   RecipeFlesh flesh;
+  std::vector<RecipeRegion> regions;
   std::vector<RecipePaint> paints;
   std::vector<RecipePose> poses;
   std::vector<RecipeMotion> motions;
@@ -122,8 +130,9 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-/// Young's modulus [Pa] that lets flesh a tenth of the body's size thick sway f times a second on what it sits on:
-/// the first shear mode of a layer held on one side, f = √(G/ρ) / 4t, and E = 2 (1 + ν) G.
+/// A first guess, before the body's own flesh_frequency() is known. Young's modulus [Pa] that lets flesh a tenth of the
+/// body's size thick sway f times a second on what it sits on: the first shear mode of a layer held on one side, f =
+/// √(G/ρ) / 4t, and E = 2 (1 + ν) G.
 double young_for_frequency(double frequency, double size, double poisson, double density);
 
 /// Files that the recipe names must exist in `folder`.

@@ -245,6 +245,53 @@ Status add_pose_paint(const Recipe& recipe, PaintQuantity quantity, std::span<co
   return {};
 }
 
+/// The share of every vertex of the rig that hangs on the given joints.
+Result<std::vector<double>> share_of_joints(const Recipe& recipe, const std::vector<std::string>& names,
+                                            const RawCharacter& character) {
+  std::vector<char> chosen(character.skeleton.joints.size(), 0);
+  for (const std::string& name : names) {
+    const Index joint = find_joint(character.skeleton, name);
+    if (joint < 0) return no_such(recipe, "joint", name, character.skeleton.joints);
+    chosen[static_cast<std::size_t>(joint)] = 1;
+  }
+  std::vector<double> share;
+  for (const CharacterMesh& mesh : character.meshes) {
+    for (std::size_t v = 0; v < mesh.surface.vertices.size(); ++v) {
+      double sum = mesh.skin < 0 ? chosen[static_cast<std::size_t>(mesh.node)] : 0;
+      if (mesh.skin >= 0) {
+        const Skin& skin = character.skins[static_cast<std::size_t>(mesh.skin)];
+        for (Index k = mesh.weights.first[v]; k < mesh.weights.first[v + 1]; ++k) {
+          const auto entry = static_cast<std::size_t>(k);
+          const Index joint = skin.joints[static_cast<std::size_t>(mesh.weights.joint[entry])];
+          if (chosen[static_cast<std::size_t>(joint)]) sum += mesh.weights.weight[entry];
+        }
+      }
+      share.push_back(sum);
+    }
+  }
+  return share;
+}
+
+/// Softness of regions, multiplied into what was painted; between regions it runs geometrically, as skin weights do.
+Status apply_regions(const Recipe& recipe, const RawCharacter& character, const EmbeddedBody& body,
+                     std::vector<PaintedQuantity>& everywhere) {
+  if (recipe.regions.empty()) return {};
+  PaintedQuantity softness{PaintQuantity::softness, std::vector<double>(body.mesh.elements.size(), 1.0)};
+  for (const PaintedQuantity& painted : everywhere)
+    if (painted.quantity == PaintQuantity::softness) softness = painted;
+  for (const RecipeRegion& region : recipe.regions) {
+    const Result<std::vector<double>> share = share_of_joints(recipe, region.joints, character);
+    if (!share.ok()) return share.error();
+    const Result<std::vector<double>> carried = carry_paint(body.mesh, body.skin, body.embedding, *share);
+    if (!carried.ok()) return carried.error();
+    for (std::size_t e = 0; e < softness.values.size(); ++e)
+      softness.values[e] *= std::pow(region.softness, (*carried)[e]);
+  }
+  std::erase_if(everywhere, [](const PaintedQuantity& paint) { return paint.quantity == PaintQuantity::softness; });
+  everywhere.push_back(std::move(softness));
+  return {};
+}
+
 Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character,
                     RecipeBody& result) {
   std::vector<PaintedQuantity> everywhere;
@@ -259,6 +306,7 @@ Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, c
     else
       everywhere.push_back({paint.quantity, std::move(*values)});
   }
+  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result.body, everywhere));
   paint_materials(result.body.mesh, result.base, everywhere);
   for (const auto& [quantity, painted] : in_poses)
     SUPPLE_RETURN_IF_ERROR(add_pose_paint(recipe, quantity, everywhere, painted, result));

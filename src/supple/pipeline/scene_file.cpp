@@ -94,7 +94,7 @@ SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene&
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
   if (const toml::table* material = toml.table(root, "material")) {
     toml.only_keys(*material, "[material]", Keys{"model", "young", "poisson", "density"});
-    const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean"};
+    const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"};
     if (const auto model = toml.read_word(*material, "model", models)) {
       scene.model = *material_model_from(models[*model]);
       scene.model_given = true;

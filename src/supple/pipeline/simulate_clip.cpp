@@ -90,9 +90,9 @@ void run_loop(Run& run, const PoseSpaceModel& model, SimulatedClip& result) {
     result.coordinates.col(k) -= gap * (static_cast<double>(k) / static_cast<double>(steps));
 }
 
-void run_once(Run& run, const SimulateSettings& settings, bool pushed, SimulatedClip& result) {
+void run_once(Run& run, const SimulateSettings& settings, double first, bool pushed, SimulatedClip& result) {
   const double h = result.time_step;
-  const auto before = static_cast<int>(std::ceil(std::min(settings.preroll, result.start) / h));
+  const auto before = static_cast<int>(std::floor(std::min(settings.preroll, result.start - first) / h));
   if (before == 0 && pushed) run.settle(result.start, static_cast<int>(settings.preroll / h));
   for (int k = before; k > 0; --k) run.step(result.start - (k + 1) * h, result.start - k * h);
   for (Eigen::Index k = 0; k < result.coordinates.cols(); ++k) {
@@ -136,13 +136,14 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
                                     const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings) {
   const auto begin = std::chrono::steady_clock::now();
   const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
-  if (settings.from < 0 || settings.from > to)
+  const double from = std::min(std::max(settings.from, first_key(clip)), clip.duration);
+  if (settings.from < 0 || from > to)
     return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
                                    clip.name, clip.duration, settings.from, to));
   SimulatedClip result;
-  result.loop = settings.loop && clip.duration > 0;
-  result.start = result.loop ? 0 : settings.from;
-  const double length = result.loop ? clip.duration : to - settings.from;
+  result.loop = settings.loop && clip.duration > first_key(clip);
+  result.start = result.loop ? first_key(clip) : from;
+  const double length = result.loop ? clip.duration - result.start : to - from;
   const auto steps = static_cast<Eigen::Index>(std::ceil(length / settings.time_step - 1e-9));
   // A round must be a whole number of steps.
   result.time_step = result.loop ? length / static_cast<double>(steps) : settings.time_step;
@@ -157,7 +158,7 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
   if (result.loop)
     run_loop(run, *model, result);
   else
-    run_once(run, settings, pushed, result);
+    run_once(run, settings, motion.start(), pushed, result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }

@@ -134,16 +134,30 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
 void write_material(RecipeWriter& out, const RecipeMaterial& material) {
   out.section("[material]");
   out.key("model", toml_text(to_string(material.model)),
-          "linear, corotational, stvk, neo_hookean or stable_neo_hookean, which survives any deformation.");
+          "linear, corotational, stvk, neo_hookean, stable_neo_hookean, which survives any deformation, or flesh,\n"
+          "which also stiffens as it stretches.");
   if (material.young)
     out.key("young", number(*material.young),
             "Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6; or \"frequency\" in its place.");
   else
     out.key("frequency", number(material.frequency),
-            "How soft: flesh a tenth of the character's size thick sways so often a second. Or in its place\n"
-            "\"young\", Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6.");
+            "How soft: the flesh that gives way most sways so often a second, whatever the character's size.\n"
+            "Or in its place \"young\", Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6.");
   out.key("poisson", number(material.poisson), "Poisson's ratio, below 0.5: how well the volume is kept.");
   out.key("density", number(material.density), "In kg/m³.");
+}
+
+void write_flesh(RecipeWriter& out, const Recipe& recipe) {
+  out.section("[flesh]");
+  out.key("damping", number(recipe.flesh.damping),
+          "Damping ratio: how fast swaying dies away; 0 rings for ever, 1 hardly overshoots.");
+  out.key("size", std::to_string(recipe.flesh.size),
+          "Coordinates of the reduced body: more see finer motion and cost more time.");
+  for (const RecipeRegion& region : recipe.regions) {
+    out.section("[[region]]");
+    out.key("joints", list(region.joints));
+    out.key("softness", number(region.softness), "What hangs on these joints is so many times softer.");
+  }
 }
 
 void write_paint(RecipeWriter& out, const RecipePaint& paint) {
@@ -192,6 +206,7 @@ std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes) {
   write_head(out, recipe);
   write_body(out, recipe);
   write_material(out, recipe.material);
+  write_flesh(out, recipe);
   if (recipe.paints.empty() && notes.contains("paint")) {
     out.blank();
     out.note("paint");

@@ -44,8 +44,10 @@ MatX random_coordinates(const MatX& basis, const VecX& stiffness, double amplitu
   const double scale = amplitude / std::max(largest, 1e-300);
   Gaussian gaussian(random);
   MatX q(basis.cols(), count);
-  for (Eigen::Index k = 0; k < count; ++k)
-    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gaussian() * scale * stiffness[softest] / stiffness[j];
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const double size = scale * std::pow(10.0, -1.5 * gaussian.uniform());
+    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gaussian() * size * stiffness[softest] / stiffness[j];
+  }
   return q;
 }
 

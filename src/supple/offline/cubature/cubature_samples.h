@@ -13,7 +13,8 @@ namespace supple {
 
 /// Elastic forces at the rest shape `mesh.vertices` (2016 paper, Eq. 18): q_j is normal with a deviation in proportion
 /// to 1/λ_j, so that every coordinate gets the same force; `amplitude` is the largest displacement of a vertex under
-/// one deviation of the softest coordinate [m]. Sites are `candidates` (elements, ascending).
+/// one deviation of the softest coordinate [m] in the largest samples; others are up to thirty times smaller, so that
+/// small motion, which is linear, is learned as well. Sites are `candidates` (elements, ascending).
 CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& stiffness,
                                 std::span<const Index> candidates, double amplitude, int count,
                                 std::mt19937_64& random);

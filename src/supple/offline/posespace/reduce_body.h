@@ -13,7 +13,7 @@
 namespace supple {
 
 struct ReduceSettings {
-  MaterialModel material = MaterialModel::stable_neo_hookean;
+  MaterialModel material = MaterialModel::flesh;
   /// [Hz]; scales the stiffness of all elements so that flesh_frequency() is this. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
   int size = 45;  ///< r

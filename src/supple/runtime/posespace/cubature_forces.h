@@ -57,7 +57,7 @@ class CubatureForces {
 
   int r_ = 0;
   int stride_ = 0;
-  MaterialModel material_ = MaterialModel::stable_neo_hookean;
+  MaterialModel material_ = MaterialModel::flesh;
   PosedTets<T> tets_;
   std::size_t elements_ = 0;
   std::vector<Lanes> base_weight_, weight_;

@@ -78,9 +78,12 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.accelerations_.resize(model->vertices.size());
   dynamics.last_.resize(model->vertices.size());
   dynamics.before_last_.resize(model->vertices.size());
-  for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
-                       &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_})
+  for (auto* values :
+       {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
+        &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_, &dynamics.elastic_, &dynamics.linear_})
     values->assign(stride, T(0));
+  for (Index c = 0; c < model->size(); ++c)
+    dynamics.linear_[static_cast<std::size_t>(c)] = (T(1) - cubature_share) * static_cast<T>(model->stiffness[c]);
   dynamics.system_.resize(model->size());
   dynamics.model_ = std::move(model);
   return dynamics;
@@ -97,6 +100,13 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(velocity.begin(), velocity.end(), v_.begin());
   std::fill(a_.begin(), a_.end(), T(0));
+}
+
+template <class T>
+T PoseSpaceDynamics<T>::elastic_energy() {
+  T linear = T(0);
+  for (std::size_t c = 0; c < q_.size(); ++c) linear += linear_[c] * q_[c] * q_[c];
+  return cubature_share * forces_.energy(q_.data()) + T(0.5) * linear;
 }
 
 template <class T>
@@ -138,6 +148,8 @@ void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const So
   const Mat3 W = placement.rotation.toRotationMatrix();
   const Vec3 shift =
       known_ >= 2 ? Vec3(placement.translation - 2 * last_translation_ + before_last_translation_) : Vec3::Zero();
+  const Mat3 turned_last = last_rotation_ - W;
+  const Mat3 turned_before_last = before_last_rotation_ - W;
   for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
     const CubatureVertex& vertex = model_->vertices[k];
     const auto point = static_cast<std::size_t>(vertex.point);
@@ -145,14 +157,13 @@ void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const So
     const Vec3 rest = W * positions_[point];
     Vec3 a = -forces.gravity;
     if (known_ >= 2) {
-      const Vec3 turned = B * basis_times(static_cast<Index>(k), q_.data());
-      const Vec3 turned_past = B * basis_times(static_cast<Index>(k), past_q_.data());
-      a += (rest - 2 * last_[k].rest + before_last_[k].rest + shift - 2 * (last_[k].displacement - turned) +
-            (before_last_[k].displacement - turned_past)) /
+      const Vec3 local = rotations_[point].template cast<double>() * basis_times(static_cast<Index>(k), q_.data());
+      const Vec3 past = rotations_[point].template cast<double>() * basis_times(static_cast<Index>(k), past_q_.data());
+      a += (rest - 2 * last_[k] + before_last_[k] + shift - 2 * (turned_last * local) + turned_before_last * past) /
            (h * h);
     }
     if (forces.drag > 0 && known_ >= 1) {
-      const Vec3 velocity = (rest - last_[k].rest + placement.translation - last_translation_) / h +
+      const Vec3 velocity = (rest - last_[k] + placement.translation - last_translation_) / h +
                             B * basis_times(static_cast<Index>(k), v_.data());
       a -= forces.drag * (forces.wind - velocity);
     }
@@ -176,14 +187,11 @@ template <class T>
 void PoseSpaceDynamics<T>::remember_motion(const RigidTransform& placement) {
   std::swap(last_, before_last_);
   before_last_translation_ = last_translation_;
+  before_last_rotation_ = last_rotation_;
   last_translation_ = placement.translation;
-  const Mat3 W = placement.rotation.toRotationMatrix();
-  for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
-    const auto point = static_cast<std::size_t>(model_->vertices[k].point);
-    last_[k].rest = W * positions_[point];
-    last_[k].displacement =
-        W * (rotations_[point].template cast<double>() * basis_times(static_cast<Index>(k), q_.data()));
-  }
+  last_rotation_ = placement.rotation.toRotationMatrix();
+  for (std::size_t k = 0; k < model_->vertices.size(); ++k)
+    last_[k] = last_rotation_ * positions_[static_cast<std::size_t>(model_->vertices[k].point)];
   known_ = std::min(known_ + 1, 2);
 }
 
@@ -201,16 +209,20 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, PoseSpaceReport& report) 
       residual_[c] = next_a_[c] + alpha * next_v_[c] - force_[c];
     }
     forces_.evaluate(next_q_.data(), next_v_.data(), beta);
-    forces_.add_force(residual_.data());
+    std::fill(elastic_.begin(), elastic_.end(), T(0));
+    forces_.add_force(elastic_.data());
+    for (std::size_t c = 0; c < q_.size(); ++c)
+      residual_[c] += cubature_share * elastic_[c] + linear_[c] * (next_q_[c] + beta * next_v_[c]);
     const double norm = std::sqrt(squared_norm(residual_));
     if (iteration == 0) first = norm;
     report.residual = first > 0 ? norm / first : 0;
     for (int j = 0; j < size(); ++j) {
       T* column = system_.column(j);
       std::fill(column, column + forces_.stride(), T(0));
-      column[j] = scheme.acceleration_factor + alpha * scheme.velocity_factor;
+      column[j] = scheme.acceleration_factor + alpha * scheme.velocity_factor +
+                  linear_[static_cast<std::size_t>(j)] * (T(1) + beta * scheme.velocity_factor);
     }
-    forces_.add_stiffness(T(1) + beta * scheme.velocity_factor, system_);
+    forces_.add_stiffness(cubature_share * (T(1) + beta * scheme.velocity_factor), system_);
     if (!system_.factorize()) return false;
     system_.solve(residual_.data());
     for (int c = 0; c < size(); ++c) next_q_[static_cast<std::size_t>(c)] -= residual_[static_cast<std::size_t>(c)];

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// supple bake: a character, or its recipe, becomes a file that plays with soft tissue in any glTF viewer.
+#include "supple/pipeline/bake.h"
+#include "character_recipe.h"
+#include "command.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace supple {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::vector<std::string> clips;
+  std::optional<double> frequency, damping, from, to;
+  std::optional<int> size, tets;
+  std::string loop = "auto", format, gravity, wind;
+  double rate = 0, drag = 0, preroll = 2, tolerance = 0.1;
+  bool helper_bones = false;
+};
+
+void apply(const Options& options, Recipe& recipe) {
+  if (options.frequency) {
+    recipe.material.frequency = *options.frequency;
+    recipe.material.young.reset();
+  }
+  if (options.damping) recipe.flesh.damping = *options.damping;
+  if (options.size) recipe.flesh.size = *options.size;
+  if (options.tets) recipe.tets = *options.tets;
+}
+
+Result<Vec3> vector_of(const std::string& option, const std::string& text) {
+  if (text.empty()) return Vec3(Vec3::Zero());
+  const Result<std::array<double, 3>> numbers = parse_vector(option, text);
+  if (!numbers.ok()) return numbers.error();
+  return Vec3((*numbers)[0], (*numbers)[1], (*numbers)[2]);
+}
+
+Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
+  BakeSettings settings;
+  settings.clips = options.clips;
+  settings.rate = options.rate;
+  settings.loops = options.loop == "all"    ? LoopChoice::all
+                   : options.loop == "auto" ? LoopChoice::closing
+                                            : LoopChoice::none;
+  settings.simulate.damping_ratio = recipe.flesh.damping;
+  settings.simulate.from = options.from.value_or(0);
+  settings.simulate.to = options.to;
+  settings.simulate.preroll = options.preroll;
+  settings.simulate.drag = options.drag;
+  const Result<Vec3> gravity = vector_of("--gravity", options.gravity);
+  if (!gravity.ok()) return gravity.error();
+  const Result<Vec3> wind = vector_of("--wind", options.wind);
+  if (!wind.ok()) return wind.error();
+  settings.simulate.gravity = *gravity;
+  settings.simulate.wind = *wind;
+  settings.output.helper_bones = options.helper_bones;
+  settings.output.compression.share_of_height = options.tolerance / 100;
+  settings.output.bones.share_of_height = options.tolerance / 100;
+  if (options.format == "pc2") settings.format = BakeFormat::pc2;
+  if (options.format == "mdd") settings.format = BakeFormat::mdd;
+  if (options.format == "exr") settings.format = BakeFormat::exr;
+  return settings;
+}
+
+double percent(double value, double whole) { return whole > 0 ? 100 * value / whole : 0; }
+
+void tell_built(const std::string& input, const BuiltCharacter& built, Session& session) {
+  const ReducedBody& reduced = built.reduced;
+  const PoseSpaceModel& model = *reduced.model;
+  session.line("{}", input);
+  session.line("body          {} tetrahedra, {} of {} vertices held by bones", reduced.mesh.elements.size(),
+               reduced.fixed.size(), reduced.mesh.vertices.size());
+  session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", reduced.flesh_frequency,
+               model.size(), reduced.frequencies[0], std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
+  session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
+               model.elements.size(), 100 * reduced.elastic_error, model.vertices.size(), 100 * reduced.inertial_error);
+}
+
+void tell_clips(const BakeReport& report, Session& session) {
+  for (const BakedClipReport& clip : report.clips) {
+    std::string extra;
+    if (clip.loop)
+      extra += fmt::format(", loops after {}", counted(static_cast<std::size_t>(clip.rounds), "round", "rounds"));
+    if (clip.cuts > 0)
+      extra += fmt::format(", {}", counted(static_cast<std::size_t>(clip.cuts), "cut step", "cut steps"));
+    if (clip.recovered > 0) extra += fmt::format(", {} steps recovered", clip.recovered);
+    session.line(
+        "clip          {}: {:.2f} s, {} frames, moves by {:.2f} % of the height at {:.2f} s, energy {:.3g} J{}",
+        clip.name, clip.duration, clip.frames, percent(clip.peak, report.height), clip.peak_time, clip.energy, extra);
+  }
+}
+
+void tell_output(const Options& options, const BakeReport& report, Session& session) {
+  if (options.format.empty() || options.format == "glb") {
+    const CompressionReport& c = report.glb.compression;
+    const HelperBoneReport& b = report.glb.bones;
+    if (options.helper_bones)
+      session.line("helper bones  {}, {:.3f} % of the height off at most", b.bones, percent(b.largest_error, b.height));
+    else
+      session.line("morphs        {}, {:.3f} % of the height off at most ({:.4f} % rms), {} keys", c.targets,
+                   percent(c.largest_error, c.height), percent(c.rms_error, c.height), c.keys);
+    session.line("written       {} ({:.2f} MB)", report.files.front().string(),
+                 static_cast<double>(report.glb.bytes) / 1e6);
+  } else {
+    session.line("written       {} in {}", counted(report.files.size(), "file", "files"), options.output);
+  }
+}
+
+std::string slowest(const BuiltCharacter& built, const BakeReport& report) {
+  const std::pair<double, const char*> stages[] = {{built.seconds.embed, "filling with tetrahedra"},
+                                                   {built.seconds.reduce, "reducing"},
+                                                   {report.simulate_seconds, "simulating"},
+                                                   {report.write_seconds, "writing"}};
+  const auto* most = std::max_element(std::begin(stages), std::end(stages));
+  return fmt::format("{} ({:.1f} s)", most->second, most->first);
+}
+
+void fill_json(const std::string& input, const BuiltCharacter& built, const BakeReport& report, Json& out) {
+  const ReducedBody& reduced = built.reduced;
+  out["input"] = input;
+  for (const auto& file : report.files) out["files"].push_back(file.string());
+  out["tets"] = reduced.mesh.elements.size();
+  out["vertices"] = reduced.mesh.vertices.size();
+  out["held_vertices"] = reduced.fixed.size();
+  out["coordinates"] = reduced.model->size();
+  out["frequency_hz"] = reduced.flesh_frequency;
+  out["young_pa"] = reduced.young;
+  out["height_m"] = report.height;
+  out["cubature"] = {{"elements", reduced.model->elements.size()},
+                     {"elastic_error", reduced.elastic_error},
+                     {"vertices", reduced.model->vertices.size()},
+                     {"inertial_error", reduced.inertial_error}};
+  for (const BakedClipReport& clip : report.clips)
+    out["clips"].push_back({{"name", clip.name},
+                            {"duration_s", clip.duration},
+                            {"frames", clip.frames},
+                            {"rate_hz", clip.rate},
+                            {"peak_m", clip.peak},
+                            {"peak_percent", percent(clip.peak, report.height)},
+                            {"peak_time_s", clip.peak_time},
+                            {"energy_j", clip.energy},
+                            {"loop", clip.loop},
+                            {"loop_rounds", clip.rounds},
+                            {"loop_gap", clip.gap},
+                            {"cuts", clip.cuts},
+                            {"recovered_steps", clip.recovered}});
+  const CompressionReport& c = report.glb.compression;
+  out["morphs"] = {{"targets", c.targets},
+                   {"keys", c.keys},
+                   {"largest_error_percent", percent(c.largest_error, c.height)},
+                   {"rms_error_percent", percent(c.rms_error, c.height)},
+                   {"normal_rms_degrees", c.normal_rms}};
+  out["bytes"] = report.glb.bytes;
+  out["timing"] = {{"read_s", built.seconds.read},
+                   {"embed_s", built.seconds.embed},
+                   {"reduce_s", built.seconds.reduce},
+                   {"simulate_s", report.simulate_seconds},
+                   {"write_s", report.write_seconds}};
+}
+
+Status bake_one(const Options& options, const std::string& input, const std::filesystem::path& output, Session& session,
+                Json& out) {
+  Result<CharacterJob> job = job_for(input);
+  if (!job.ok()) return about(input, job.error());
+  apply(options, job->recipe);
+  const Result<BakeSettings> settings = settings_of(options, job->recipe);
+  if (!settings.ok()) return settings.error();
+  const Result<BuiltCharacter> built = build_character(job->recipe, job->folder, session.progress);
+  if (!built.ok()) return about(input, built.error());
+  const Result<BakeReport> report =
+      bake_character(*built, job->recipe, job->folder, output, *settings, session.progress);
+  if (!report.ok()) return about(input, report.error());
+  for (const std::string& warning : built->character().warnings) session.warnings.push_back(warning);
+  for (const std::string& warning : built->body.body.warnings) session.warnings.push_back(warning);
+  const CompressionReport& compression = report->glb.compression;
+  if (settings->format == BakeFormat::glb && !options.helper_bones && !compression.within_tolerance())
+    session.warnings.push_back(fmt::format(
+        "{}: {} morph targets bring the error to {:.2f} % of the height, not to the {:g} % asked for", output.string(),
+        compression.targets, percent(compression.largest_error, compression.height), options.tolerance));
+  tell_built(input, *built, session);
+  tell_clips(*report, session);
+  tell_output(options, *report, session);
+  session.line("slowest       {}", slowest(*built, *report));
+  fill_json(input, *built, *report, out);
+  return {};
+}
+
+/// Where the result of an input goes, when there are several.
+std::filesystem::path output_for(const Options& options, const std::string& input) {
+  const std::filesystem::path stem = std::filesystem::path(input).stem();
+  if (!options.format.empty() && options.format != "glb") return std::filesystem::path(options.output) / stem;
+  return std::filesystem::path(options.output) / (stem.string() + "_soft.glb");
+}
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return input_error(fmt::format("{}: the folder can't be made: {}", folder.string(), failed.message()));
+  return {};
+}
+
+Status bake(const Options& options, Session& session) {
+  const bool caches = !options.format.empty() && options.format != "glb";
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  const bool one_file = options.inputs.size() == 1 && !caches;
+  if (one_file && extension != ".glb" && extension != ".gltf")
+    return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
+  for (const std::string& input : options.inputs) {
+    Json one = Json::object();
+    const std::filesystem::path output =
+        options.inputs.size() > 1 ? output_for(options, input) : std::filesystem::path(options.output);
+    if (!one_file) SUPPLE_RETURN_IF_ERROR(make_folder(caches ? output : output.parent_path()));
+    const Status done = bake_one(options, input, output, session, one);
+    if (options.inputs.size() == 1) {
+      if (!done.ok()) return done;
+      session.result = one;
+      break;
+    }
+    if (!done.ok()) {
+      // One bad file among many doesn't stop the others.
+      session.progress.clear();
+      session.exit_code = report(about(input, done.error()));
+      one = {{"input", input}, {"error", done.error().message}};
+    }
+    session.result["characters"].push_back(one);
+  }
+  session.line(
+      "too soft?     --frequency above 4, or --damping above 0.2; too stiff: below. Too slow: --tets or --size");
+  return {};
+}
+
+void add_feel(CLI::App& app, Options& options) {
+  app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [4]")
+      ->check(positive())
+      ->type_name("HZ");
+  app.add_option("--damping", options.damping, "Damping ratio: 0 rings for ever, 1 hardly overshoots [0.2]")
+      ->check(CLI::Range(0.0, 10.0).description(""))
+      ->type_name("RATIO");
+  app.add_option("--gravity", options.gravity,
+                 "Pull in m/s², as x,y,z; characters are drawn as gravity leaves them [none]")
+      ->type_name("X,Y,Z");
+  app.add_option("--wind", options.wind, "Velocity of the air in m/s; needs --drag")->type_name("X,Y,Z");
+  app.add_option("--drag", options.drag, "Share of the velocity against the air that is lost in a second")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("K");
+  app.add_option("--size", options.size, "Coordinates of the reduced body: more see finer motion [45]")
+      ->check(CLI::Range(1, 400).description(""))
+      ->type_name("R");
+  app.add_option("--tets", options.tets, "About how many tetrahedra")
+      ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))
+      ->type_name("N");
+}
+
+void add_motion(CLI::App& app, Options& options) {
+  app.add_option("--clip", options.clips, "Bake this clip only; may be repeated")->type_name("NAME");
+  app.add_option("--from", options.from, "Start at this time of the clip")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("S");
+  app.add_option("--to", options.to, "End at this time of the clip")->check(positive())->type_name("S");
+  app.add_option("--loop", options.loop,
+                 "Which clips repeat without a seam: none, all, or auto: those that end as they begin [auto]")
+      ->check(CLI::IsMember({"none", "all", "auto"}).description(""))
+      ->type_name("WHICH");
+  app.add_option("--preroll", options.preroll, "Time before the start in which flesh settles [2]")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("S");
+  app.add_option("--rate", options.rate, "Frames per second [30, or as many as the tolerance needs]")
+      ->check(positive())
+      ->type_name("FPS");
+}
+
+RunCommand add(CLI::App& app) {
+  describe(app,
+           "Gives a rigged, animated character soft tissue and writes a file that plays everywhere. Without settings:\n"
+           "the character is filled with tetrahedra, its bones hold them, and the flesh follows the clips with lag,\n"
+           "bulge and jiggle. The skeleton's animation stays as it is; the soft motion becomes morph targets.\n"
+           "A recipe (`supple init`) sets everything else; several inputs go into the folder OUT.\n",
+           "  supple bake hero.glb -o hero_soft.glb\n"
+           "  supple bake hero.glb -o soft.glb --clip run --loop all --frequency 3\n"
+           "  supple bake hero.toml -o caches --format pc2\n"
+           "  supple bake *.glb -o soft\n");
+  const auto options = std::make_shared<Options>();
+  app.add_option("INPUT", options->inputs, "A character (.glb, .gltf) or a recipe (.toml); or several")
+      ->required()
+      ->type_name("");
+  app.add_option("-o,--output", options->output, "The character to write, or a folder")->required()->type_name("OUT");
+  add_feel(app, *options);
+  add_motion(app, *options);
+  app.add_option("--tolerance", options->tolerance, "Largest error of the written motion, in % of the height [0.1]")
+      ->check(positive())
+      ->type_name("PERCENT");
+  app.add_option("--format", options->format, "glb, or point caches: pc2, mdd, exr (vertex animation texture) [glb]")
+      ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr"}).description(""))
+      ->type_name("FORMAT");
+  app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");
+  return [options](Session& session) { return bake(*options, session); };
+}
+
+const RegisteredCommand registered{15, "bake", "Bake soft motion into a character's file.", add};
+
+}  // namespace
+}  // namespace supple

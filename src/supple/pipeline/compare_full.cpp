@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/compare_full.h"
+
+#include <fmt/format.h>
+
+#include "supple/fem/elastic_body.h"
+#include "supple/offline/posespace/full_pose_dynamics.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// What the full simulation did, at every `stride`-th step.
+struct FullRun {
+  static constexpr int stride = 4;
+  std::vector<MatX> skin;   ///< displacements of the skin in the root's frame, stacked
+  std::vector<VecX> local;  ///< of the mesh, turned back by the rotation of each vertex
+  std::vector<double> times;
+  int steps = 0;
+};
+
+class Comparison {
+ public:
+  Comparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings)
+      : built_(built),
+        clip_(clip),
+        motion_(built.rig, clip, false, built.reduced.model->height),
+        dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)) {
+    const double length = std::min(settings.most_seconds, clip.duration - motion_.start());
+    run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;
+  }
+
+  Status run_full(CompareReport& report, Progress& progress) {
+    const ReducedBody& reduced = built_.reduced;
+    Result<FullPoseDynamics> full =
+        FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed, reduced.model->rest, dynamics_);
+    if (!full.ok()) return full.error();
+    CharacterPose pose = built_.rig.neutral();
+    double seconds = 0;
+    progress.stage("simulating every vertex");
+    for (int k = 0; k < run_.steps; ++k) {
+      if (progress.cancelled()) return failure("stopped");
+      motion_.sample(time(k), pose);
+      const auto start = Clock::now();
+      report.full_recovered += full->step(pose.placement, pose.p).recovered;
+      seconds += seconds_since(start);
+      if (k % FullRun::stride == 0) record(*full, pose, time(k), report);
+      progress.update(static_cast<double>(k + 1) / run_.steps);
+    }
+    report.steps = run_.steps;
+    report.full_step_seconds = seconds / run_.steps;
+    return {};
+  }
+
+  Result<CompareRow> run_reduced(const ReducedBody& reduced) {
+    CompareRow row;
+    row.size = reduced.model->size();
+    row.elastic_error = reduced.elastic_error;
+    row.inertial_error = reduced.inertial_error;
+    row.projection = projection_error(reduced);
+    Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(reduced.model, dynamics_);
+    if (!dynamics.ok()) return dynamics.error();
+    CharacterPose pose = built_.rig.neutral();
+    std::vector<Vec3> shown(static_cast<std::size_t>(reduced.model->surface.vertex_count()));
+    std::vector<double> step_times;
+    double difference = 0, total = 0;
+    for (int k = 0; k < run_.steps; ++k) {
+      motion_.sample(time(k), pose);
+      const auto start = Clock::now();
+      dynamics->step(pose.placement, pose.p);
+      step_times.push_back(seconds_since(start));
+      if (k % FullRun::stride != 0) continue;
+      dynamics->surface_displacements({}, pose.p, dynamics->coordinates(), shown);
+      const auto truth = run_.skin[static_cast<std::size_t>(k / FullRun::stride)].col(0);
+      const Eigen::Map<const VecX> ours(shown.front().data(), truth.size());
+      difference += (ours - truth).squaredNorm();
+      total += truth.squaredNorm();
+    }
+    row.error = total > 0 ? std::sqrt(difference / total) : 0;
+    std::nth_element(step_times.begin(), step_times.begin() + std::ssize(step_times) / 2, step_times.end());
+    row.step_seconds = step_times[step_times.size() / 2];
+    return row;
+  }
+
+ private:
+  double time(int k) const { return motion_.start() + k * dynamics_.time_step; }
+
+  void record(const FullPoseDynamics& full, const CharacterPose& pose, double at, CompareReport& report) {
+    run_.times.push_back(at);
+    run_.skin.push_back(built_.body.body.embedding.interpolate(full.displacements()));
+    const auto& skin = run_.skin.back();
+    for (Eigen::Index v = 0; v < skin.rows(); v += 3)
+      report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
+    const std::vector<Eigen::Vector4d> turns =
+        vertex_rotations(built_.reduced.mesh, evaluate_all(*built_.reduced.model->rest, pose.p));
+    VecX local = full.displacements();
+    for (std::size_t v = 0; v < turns.size(); ++v) {
+      auto u = local.segment<3>(3 * static_cast<Eigen::Index>(v));
+      u = unit_quaternion(turns[v].data()).conjugate() * Vec3(u);
+    }
+    run_.local.push_back(std::move(local));
+  }
+
+  double projection_error(const ReducedBody& reduced) const {
+    const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
+    if (!body.ok()) return 0;
+    double left = 0, total = 0;
+    for (const VecX& u : run_.local) {
+      const VecX Mu = body->consistent_mass() * u;
+      left += u.dot(Mu) - (reduced.basis.transpose() * Mu).squaredNorm();
+      total += u.dot(Mu);
+    }
+    return total > 0 ? std::sqrt(std::max(0.0, left) / total) : 0;
+  }
+
+  const BuiltCharacter& built_;
+  const Clip& clip_;
+  ClipMotion motion_;
+  PoseSpaceSettings dynamics_;
+  FullRun run_;
+};
+
+}  // namespace
+
+Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::path& folder,
+                                   const CompareSettings& settings, Progress& progress) {
+  Result<BuiltCharacter> built = build_character(recipe, folder, progress);
+  if (!built.ok()) return built.error();
+  const std::vector<Clip>& clips = built->character().clips;
+  const auto clip = settings.clip.empty() ? clips.begin()
+                                          : std::find_if(clips.begin(), clips.end(),
+                                                         [&](const Clip& c) { return c.name == settings.clip; });
+  if (clip == clips.end())
+    return input_error(settings.clip.empty() ? std::string("the character has no animation to compare over")
+                                             : fmt::format("there is no clip \"{}\"", settings.clip));
+  CompareReport report;
+  report.clip = clip->name;
+  Comparison comparison(*built, *clip, settings);
+  SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
+  const std::vector<int> sizes = settings.sizes.empty() ? std::vector<int>{recipe.flesh.size} : settings.sizes;
+  for (const int size : sizes) {
+    Result<ReducedBody> reduced =
+        reduce_character(recipe, built->character(), built->rig, built->body.body, size, progress);
+    if (!reduced.ok()) return reduced.error();
+    Result<CompareRow> row = comparison.run_reduced(*reduced);
+    if (!row.ok()) return row.error();
+    report.rows.push_back(*row);
+  }
+  return report;
+}
+
+}  // namespace supple
