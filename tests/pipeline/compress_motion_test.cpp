@@ -64,7 +64,8 @@ TEST(CompressMotion, AsManyTargetsAsFields) {
     const std::vector<SoftClip> clips = {even_frames(tube, 0, 60), even_frames(tube, 1, 40)};
     FormulaFrames frames(clips, bind_fields(tube, fields, 0.05));
     const CompressedMotion compressed = compress_motion({&tube, {}, clips, &frames}, {.tolerance = 1e-4}).value();
-    EXPECT_EQ(compressed.report.targets, fields);
+    // and the sum of the lowest weights; the only weight of one field is never negative
+    EXPECT_EQ(compressed.report.targets, fields == 1 ? 1 : fields + 1);
     EXPECT_TRUE(compressed.report.within_tolerance());
     EXPECT_GT(compressed.report.peak_displacement, 0.02);
     EXPECT_LE(compressed.report.rms_error, compressed.report.largest_error);
@@ -79,7 +80,7 @@ TEST(CompressMotion, StreamingInSmallBlocksFindsTheSame) {
   CompressionSettings settings{.tolerance = 1e-4, .most_targets = 12};
   settings.memory = 1;  // blocks of 16
   const CompressedMotion small = compress_motion({&tube, {}, clips, &frames}, settings).value();
-  EXPECT_EQ(small.report.targets, 4);
+  EXPECT_EQ(small.report.targets, 4 + 1);
   EXPECT_TRUE(small.report.within_tolerance());
 }
 
@@ -106,6 +107,36 @@ TEST(CompressMotion, TheFilePlaysSkinPlusDisplacement) {
   }
   // Without the soft targets it would be far off: the test sees what it is meant to see.
   EXPECT_GT(playback_error(tube, 0, played, 0, 1.0, [](std::size_t) { return Vec3(Vec3::Zero()); }), 20 * tolerance);
+}
+
+TEST(CompressMotion, WrittenWeightsStayWithinOne) {
+  const GltfDocument source = character_document(bending_tube()).value();
+  const RawCharacter tube = read_character(source).value();
+  const std::vector<SoftClip> clips = {even_frames(tube, 1, 80)};  // the other isn't baked
+  const auto fields = bind_fields(tube, 5, 0.05);
+  FormulaFrames frames(clips, fields);
+  const SoftMotion motion{&tube, {}, clips, &frames};
+  const CompressedMotion compressed = compress_motion(motion).value();
+  ASSERT_TRUE(compressed.report.within_tolerance());
+  const RawCharacter played = saved_and_read(source, motion, compressed);
+  double low = 2, high = -1;
+  for (const Channel& channel : played.clips[1].channels) {
+    if (channel.target != ChannelTarget::weights) continue;
+    for (const double weight : channel.values) low = std::min(low, weight), high = std::max(high, weight);
+  }
+  EXPECT_GE(low, 0.0);
+  EXPECT_LE(high, 1.0);
+  EXPECT_NEAR(low, 0.0, 1e-6);
+  EXPECT_EQ(high, 1.0);
+  for (const std::size_t f : {0u, 17u, 40u, 79u}) {
+    const double time = clips[0].times[f];
+    EXPECT_LE(playback_error(tube, 1, played, 1, time, [&](std::size_t v) { return fields(1, time, v); }),
+              compressed.report.largest_error + 1e-6);
+  }
+  // Neither the rest pose nor a clip that wasn't baked has any of it.
+  EXPECT_EQ(played.meshes[0].default_target_weights,
+            std::vector<double>(static_cast<std::size_t>(compressed.report.targets), 0.0));
+  EXPECT_LT(playback_error(tube, 0, played, 0, 0.7, [](std::size_t) { return Vec3(Vec3::Zero()); }), 1e-6);
 }
 
 TEST(CompressMotion, NormalsFollowTheSurface) {

@@ -5,6 +5,7 @@
 #include "supple/pipeline/mesh_fit.h"
 #include "supple/pipeline/normal_error.h"
 #include "supple/pipeline/posed_meshes.h"
+#include "supple/pipeline/unit_weights.h"
 
 #include <fmt/format.h>
 
@@ -125,8 +126,11 @@ class Compressor {
     return {};
   }
 
+  /// One target is for the sum of the lowest weights (unit_weights.h).
+  Index most_directions() const { return std::max<Index>(0, settings_.most_targets - 1); }
+
   void take(MeshWork& work, Index targets) const {
-    work.fit.take(std::min(targets, settings_.most_targets));
+    work.fit.take(std::min(targets, most_directions()));
     work.turns = turns_of(work.mesh.surface, work.fit.targets());
     work.frames.assign(static_cast<std::size_t>(player_.frame_count()), {});
     work.normals = {};
@@ -145,7 +149,7 @@ class Compressor {
     if (work.done) return;
     double largest = 0;
     for (const FrameFit& frame : work.frames) largest = std::max(largest, frame.largest_error);
-    const Index now = work.fit.target_count(), most = std::min(work.fit.direction_count(), settings_.most_targets);
+    const Index now = work.fit.target_count(), most = std::min(work.fit.direction_count(), most_directions());
     work.done = largest <= report_.tolerance || now >= most || !may_go_on;
     if (!work.done) take(work, std::min(most, now + std::max<Index>(1, now / 8)));
   }
@@ -191,6 +195,7 @@ class Compressor {
       report_.normal_largest = std::max(report_.normal_largest, work.normals.largest_degrees());
       targets.displacements = work.fit.take_targets();
       targets.turns = std::move(work.turns);
+      bring_into_unit_range(targets);
       report_.targets += targets.target_count();
     }
     report_.rms_error = std::sqrt(squares / std::max(1.0, vertices * report_.frames));

@@ -7,7 +7,8 @@
 // as many as bring the largest error, over all frames and vertices and measured in the pose, under the tolerance.
 // Targets are rounded to single precision first; then the weights of each frame are fitted by least squares in the
 // pose. Keys are left out where a line replaces them within what remains of the tolerance. All clips share the targets;
-// each mesh has its own, as glTF wants it, and one that hardly moves has none.
+// each mesh has its own, as glTF wants it, and one that hardly moves has none. In the end weights are brought into [0,
+// 1] (unit_weights.h).
 //
 // Normals follow to first order: weight w_k turns the normal at v by w_k ω_k(v) (mesh/normal_turn.h).
 #pragma once
