@@ -68,6 +68,16 @@ TEST_F(PointCaches, Pc2AndMddHoldTheFinalPositions) {
   }
 }
 
+TEST_F(PointCaches, FramesThatOnlyCheckAreLeftOut) {
+  clips[0].written_every = 3;  // of nine frames: the first, fourth, seventh, and the last
+  const auto files = write_point_caches(folder.path(), motion(), {CacheFormat::mdd}).value();
+  const MddCache cache = load_mdd(files.at(0)).value();
+  ASSERT_EQ(cache.frames.size(), 4u);
+  EXPECT_LT(largest(cache.frames[1], expected(3)), 1e-4);
+  EXPECT_LT(largest(cache.frames[3], expected(8)), 1e-4);
+  EXPECT_NEAR(cache.times[3], clips[0].times[8], 1e-6);
+}
+
 TEST_F(PointCaches, TheTextureIsWhatItsDescriptionSays) {
   const auto files = write_point_caches(folder.path(), motion(), {CacheFormat::texture}).value();
   ASSERT_EQ(files.size(), 3u);

@@ -19,7 +19,7 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
   std::string plain;
   for (const char c : name.substr(0, 100))
     plain += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
-  if (plain.empty()) plain = "_";
+  if (plain.empty()) plain.push_back('_');
   std::string unique = plain;
   for (int k = 2; !taken.insert(unique).second; ++k) unique = fmt::format("{}_{}", plain, k);
   return unique;
@@ -61,7 +61,7 @@ class CacheWriter {
   OpenedSink open(std::size_t m, Index c, const std::string& name, const std::string& file) const {
     CacheDescription description = description_of(player_.meshes().mesh(m));
     description.clip = name;
-    description.times = player_.clips()[static_cast<std::size_t>(c)].times;
+    description.times = player_.clips()[static_cast<std::size_t>(c)].written_times();
     description.frame_rate = settings_.frame_rate;
     const std::string stem = (folder_ / (file + "." + mesh_names_[m])).string();
     if (settings_.format == CacheFormat::pc2) return open_pc2_sink(stem, description);
@@ -78,7 +78,7 @@ class CacheWriter {
     }
     for (Index f = player_.first_frame(c); f < player_.first_frame(c + 1); ++f) {
       if (progress_.cancelled()) return failure("Writing the positions was stopped.");
-      SUPPLE_RETURN_IF_ERROR(write_frame(f, sinks));
+      if (player_.is_written(f)) SUPPLE_RETURN_IF_ERROR(write_frame(f, sinks));
       progress_.update(static_cast<double>(f + 1) / player_.frame_count());
     }
     for (const auto& sink : sinks) SUPPLE_RETURN_IF_ERROR(sink->finish(files_));
