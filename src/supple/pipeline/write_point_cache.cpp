@@ -66,10 +66,13 @@ class CacheWriter {
     const std::string stem = (folder_ / (file + "." + mesh_names_[m])).string();
     if (settings_.format == CacheFormat::pc2) return open_pc2_sink(stem, description);
     if (settings_.format == CacheFormat::mdd) return open_mdd_sink(stem, description);
-    return open_texture_sink(stem, description);
+    const bool png = settings_.format == CacheFormat::texture_png;
+    if (png) description.range = ranges_[m];
+    return open_texture_sink(stem, description, png ? TextureFormat::png : TextureFormat::exr);
   }
 
   Status write_clip(Index c, const std::string& name, const std::string& file) {
+    if (settings_.format == CacheFormat::texture_png) SUPPLE_RETURN_IF_ERROR(find_ranges(c));
     std::vector<std::unique_ptr<CacheSink>> sinks;
     for (std::size_t m = 0; m < player_.meshes().meshes().size(); ++m) {
       OpenedSink sink = open(m, c, name, file);
@@ -85,16 +88,36 @@ class CacheWriter {
     return {};
   }
 
-  Status write_frame(Index f, const std::vector<std::unique_ptr<CacheSink>>& sinks) {
+  /// Of the positions of each mesh in a clip, by playing it once more.
+  Status find_ranges(Index c) {
+    ranges_.assign(player_.meshes().meshes().size(), {});
+    for (Index f = player_.first_frame(c); f < player_.first_frame(c + 1); ++f) {
+      if (progress_.cancelled()) return failure("Writing the positions was stopped.");
+      if (!player_.is_written(f)) continue;
+      play(f);
+      for (std::size_t m = 0; m < ranges_.size(); ++m) ranges_[m].include(positions_of(m));
+    }
+    return {};
+  }
+
+  void play(Index f) {
     const std::span<const Vec3> displacement = player_.play(f);
     positions_.resize(displacement.size());
     player_.meshes().positions(positions_);
     for (std::size_t v = 0; v < positions_.size(); ++v) positions_[v] += displacement[v];
+  }
+
+  std::span<const Vec3> positions_of(std::size_t m) const {
+    return std::span<const Vec3>(positions_)
+        .subspan(static_cast<std::size_t>(player_.meshes().first_vertex()[m]),
+                 player_.meshes().mesh(m).surface.vertices.size());
+  }
+
+  Status write_frame(Index f, const std::vector<std::unique_ptr<CacheSink>>& sinks) {
+    play(f);
     for (std::size_t m = 0; m < sinks.size(); ++m) {
       const CharacterMesh& mesh = player_.meshes().mesh(m);
-      const auto own =
-          std::span<const Vec3>(positions_)
-              .subspan(static_cast<std::size_t>(player_.meshes().first_vertex()[m]), mesh.surface.vertices.size());
+      const std::span<const Vec3> own = positions_of(m);
       std::vector<Vec3> normals;
       if (sinks[m]->wants_normals()) normals = vertex_normals(mesh.surface.triangles, own);
       SUPPLE_RETURN_IF_ERROR(sinks[m]->add_frame(unwelded(mesh, own), unwelded(mesh, normals)));
@@ -116,6 +139,7 @@ class CacheWriter {
   SoftPlayer player_;
   std::vector<std::string> mesh_names_;
   std::vector<Vec3> positions_;
+  std::vector<VectorRange> ranges_;  ///< of each mesh in the clip being written
   std::vector<std::filesystem::path> files_;
 };
 
