@@ -2,9 +2,14 @@
 // Pictures are read back by a decoder of our own, written from the PNG specification.
 #include "supple/io/png.h"
 
+#include "io/io_tools.h"
+#include "supple/io/deep_png.h"
+#include "supple/io/file.h"
 #include "support/png_reader.h"
 
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace supple {
 namespace {
@@ -94,6 +99,30 @@ TEST(Png, RefusesAnimationsThatPlayersCannotShow) {
   EXPECT_FALSE(apng_bytes(std::vector<Image>{Image(4, 4), Image(4, 5)}, 25).ok());
   EXPECT_FALSE(apng_bytes(std::vector<Image>{pattern(false)}, 25).ok());
   EXPECT_FALSE(apng_bytes(std::vector<Image>{Image(4, 4)}, 0).ok());
+}
+
+TEST(Png, DeepImagesComeBackNumberByNumber) {
+  const ScratchFolder folder;
+  std::mt19937 random(5);
+  DeepPngWriter writer = DeepPngWriter::open(folder / "deep.png", 301, 200).value();  // several chunks of noise
+  std::vector<std::vector<DeepPngWriter::Pixel>> rows(200);
+  for (std::size_t y = 0; y < rows.size(); ++y) {
+    rows[y].resize(y == 7 ? 299 : 301);  // two are missing
+    for (auto& pixel : rows[y])
+      for (std::uint16_t& channel : pixel) channel = static_cast<std::uint16_t>(random());
+    ASSERT_TRUE(writer.add_row(rows[y]).ok());
+  }
+  EXPECT_EQ(folder.file_count(), 1u);  // beside the target
+  EXPECT_FALSE(std::filesystem::exists(folder / "deep.png"));
+  ASSERT_TRUE(writer.finish().ok());
+  const DeepPng image = decode_deep_png(read_file(folder / "deep.png").value());
+  ASSERT_EQ(image.width, 301u);
+  ASSERT_EQ(image.height, 200u);
+  for (std::size_t y = 0; y < 200; ++y)
+    for (std::size_t x = 0; x < 301; ++x) {
+      const auto wanted = x < rows[y].size() ? rows[y][x] : DeepPngWriter::Pixel{};
+      ASSERT_EQ(image.at(x, y), Vec3(wanted[0], wanted[1], wanted[2])) << x << " " << y;
+    }
 }
 
 TEST(Png, RefusesImpossibleImages) {
