@@ -203,6 +203,8 @@ TEST(CompressMotion, StillnessNeedsNothing) {
   const CompressionReport report = compress_motion({&tube, {}, clips, &frames}).value().report;
   EXPECT_EQ(report.targets, 0);
   EXPECT_NEAR(report.largest_error, 0.0005, 1e-9);
+  FormulaFrames none({}, [](Index, double, std::size_t) { return Vec3(Vec3::Zero()); });
+  EXPECT_EQ(compress_motion({&tube, {}, {}, &none}).value().report.targets, 0);
 }
 
 TEST(CompressMotion, SaysWhatWasReachedWhereTargetsAreTooFew) {

@@ -33,8 +33,13 @@ Eigen::VectorXf usual_scales(std::span<const Affine> matrices) {
 
 std::size_t chunk_count(Index size, Index grain) { return static_cast<std::size_t>((size + grain - 1) / grain); }
 
-/// At least the largest singular value, and no more than that for a rotation.
-double norm_bound(const Mat3& B) { return std::sqrt((B.transpose() * B).cwiseAbs().rowwise().sum().maxCoeff()); }
+/// At least the square of the largest singular value, and no more than that for a rotation.
+double squared_norm_bound(const Mat3& B) {
+  const double xy = std::abs(B.col(0).dot(B.col(1))), yz = std::abs(B.col(1).dot(B.col(2))),
+               zx = std::abs(B.col(2).dot(B.col(0)));
+  return std::max(
+      {B.col(0).squaredNorm() + xy + zx, B.col(1).squaredNorm() + xy + yz, B.col(2).squaredNorm() + yz + zx});
+}
 
 Eigen::Vector3f at(std::span<const float> sample, std::size_t v) {
   const std::size_t n = sample.size() / 3;
@@ -59,7 +64,7 @@ void MeshFit::make_sample(std::span<const Affine> matrices, std::span<const Vec3
     const double s = scale_[i];
     const Vec3 d = into_bind_space(B, displacements[v], s);
     for (std::size_t k = 0; k < 3; ++k) sample[k * n + v] = static_cast<float>(s * d[static_cast<Eigen::Index>(k)]);
-    growth_[i] = std::max(growth_[i], static_cast<float>(norm_bound(B) / s));
+    growth_[i] = std::max(growth_[i], static_cast<float>(squared_norm_bound(B) / (s * s)));
     double& most = reachless[v / vertices_at_once];
     most = std::max(most, (B * d - displacements[v]).squaredNorm());
   });
@@ -162,7 +167,8 @@ VecX MeshFit::reach(Index k) const {
   VecX reach = VecX::Zero(k);
   for (Eigen::Index t = 0; t < (n > 0 ? k : 0); ++t) {
     const auto part = [&](Eigen::Index i) { return directions_.col(t).segment(i * n, n).array(); };
-    reach[t] = ((part(0).square() + part(1).square() + part(2).square()).sqrt() * growth_.array()).maxCoeff();
+    const float squared = ((part(0).square() + part(1).square() + part(2).square()) * growth_.array()).maxCoeff();
+    reach[t] = std::sqrt(squared);
   }
   return reach;
 }

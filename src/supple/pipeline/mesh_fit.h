@@ -59,7 +59,7 @@ class MeshFit {
 
   MeshFitSettings settings_;
   Eigen::VectorXf scale_;
-  Eigen::VectorXf growth_;  ///< of each vertex: what |B| / s is at most
+  Eigen::VectorXf growth_;  ///< of each vertex: what (|B| / s)² is at most
   double reachless_ = 0;
   Eigen::MatrixXf directions_;
   std::vector<double> singular_values_;
