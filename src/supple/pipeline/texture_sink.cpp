@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vertex animation textures; docs/formats.md describes their layout.
+#include "supple/base/parallel.h"
 #include "supple/io/deep_png.h"
 #include "supple/io/exr.h"
 #include "supple/pipeline/cache_sinks.h"
@@ -97,8 +98,12 @@ class TextureSink final : public CacheSink {
 
   Status add_frame(std::span<const Vec3> positions, std::span<const Vec3> normals) override {
     bounds_.include(positions);
-    SUPPLE_RETURN_IF_ERROR(add_rows(*positions_, positions));
-    return add_rows(*normals_, normals);
+    Status added[2];
+    parallel_for(2, 1, [&](std::int64_t i) {  // compression takes longer than all else
+      added[i] = i == 0 ? add_rows(*positions_, positions) : add_rows(*normals_, normals);
+    });
+    SUPPLE_RETURN_IF_ERROR(added[0]);
+    return added[1];
   }
 
   Status finish(std::vector<std::filesystem::path>& files) override {
