@@ -6,6 +6,7 @@
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/rest_surface.h"
 #include "supple/io/gmsh.h"
+#include "supple/io/mdd.h"
 #include "supple/io/medit.h"
 #include "supple/io/obj.h"
 #include "supple/io/off.h"
@@ -290,6 +291,20 @@ void bvh(std::string_view bytes) {
     require(channel.joint >= 0 && channel.joint < motion->skeleton.size(), "channels move joints");
     require(channel.values.size() == channel.times.size() * static_cast<std::size_t>(channel.width), "keys are whole");
     for (const double value : channel.values) require(std::isfinite(value), "numbers are finite");
+  }
+}
+
+void mdd(std::string_view bytes) {
+  const Result<MddCache> cache = parse_mdd(bytes, "input");
+  if (!cache.ok()) {
+    require(cache.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  require(cache->frames.size() == cache->times.size(), "every frame has its time");
+  for (const double time : cache->times) require(std::isfinite(time), "times are finite");
+  for (const std::vector<Vec3>& frame : cache->frames) {
+    require(frame.size() == cache->frames.front().size(), "frames have the same points");
+    for (const Vec3& point : frame) require(point.allFinite(), "points are finite");
   }
 }
 

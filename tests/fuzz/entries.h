@@ -21,6 +21,7 @@ void vertex_list(std::string_view bytes);
 void sketch(std::string_view bytes);
 void subspace_archive(std::string_view bytes);  ///< once as it is, once with a checksum that fits
 void bvh(std::string_view bytes);
+void mdd(std::string_view bytes);
 
 using Entry = void (*)(std::string_view);
 struct Target {
@@ -39,6 +40,7 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"sketch", sketch},
                                      {"subspace_archive", subspace_archive},
                                      {"gltf", gltf},
-                                     {"bvh", bvh}};
+                                     {"bvh", bvh},
+                                     {"mdd", mdd}};
 
 }  // namespace supple::fuzz

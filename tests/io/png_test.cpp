@@ -1,60 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures are read back by a decoder written here from the PNG specification.
+// Pictures are read back by a decoder of our own, written from the PNG specification.
 #include "supple/io/png.h"
 
-#include <gtest/gtest.h>
-#include <zlib.h>
+#include "io/io_tools.h"
+#include "supple/io/deep_png.h"
+#include "supple/io/file.h"
+#include "support/png_reader.h"
 
-#include <cstdlib>
+#include <gtest/gtest.h>
+
+#include <random>
 
 namespace supple {
 namespace {
-
-std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t k = 0; k < 4; ++k) value = value << 8 | static_cast<std::uint8_t>(bytes[at + k]);
-  return value;
-}
-
-// The data of all chunks of a type; every checksum is verified on the way.
-std::string chunk(std::string_view png, std::string_view type) {
-  std::string data;
-  for (std::size_t at = 8; at < png.size();) {
-    const std::uint32_t size = big_endian(png, at);
-    const auto sum = crc32(0, reinterpret_cast<const Bytef*>(png.data() + at + 4), size + 4);
-    EXPECT_EQ(sum, big_endian(png, at + 8 + size));
-    if (png.substr(at + 4, 4) == type) data += png.substr(at + 8, size);
-    at += 12 + size;
-  }
-  return data;
-}
-
-int closest(int a, int b, int c) {
-  const int p = a + b - c;
-  const int pa = std::abs(p - a), pb = std::abs(p - b), pc = std::abs(p - c);
-  return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
-}
-
-std::vector<std::uint8_t> decode_rows(const std::string& packed, std::size_t width, std::size_t height,
-                                      std::size_t channels) {
-  const std::size_t row = width * channels;
-  std::vector<std::uint8_t> raw(height * (row + 1));
-  uLongf size = raw.size();
-  EXPECT_EQ(uncompress(raw.data(), &size, reinterpret_cast<const Bytef*>(packed.data()), packed.size()), Z_OK);
-  EXPECT_EQ(size, raw.size());
-  std::vector<std::uint8_t> pixels(height * row);
-  for (std::size_t y = 0; y < height; ++y) {
-    const int filter = raw[y * (row + 1)];
-    for (std::size_t i = 0; i < row; ++i) {
-      const int left = i >= channels ? pixels[y * row + i - channels] : 0;
-      const int up = y > 0 ? pixels[(y - 1) * row + i] : 0;
-      const int corner = y > 0 && i >= channels ? pixels[(y - 1) * row + i - channels] : 0;
-      const int guess[] = {0, left, up, (left + up) / 2, closest(left, up, corner)};
-      pixels[y * row + i] = static_cast<std::uint8_t>(raw[y * (row + 1) + 1 + i] + guess[filter]);
-    }
-  }
-  return pixels;
-}
 
 std::vector<std::uint8_t> decode(const std::string& png, std::size_t channels) {
   const std::string header = chunk(png, "IHDR");
@@ -141,6 +99,30 @@ TEST(Png, RefusesAnimationsThatPlayersCannotShow) {
   EXPECT_FALSE(apng_bytes(std::vector<Image>{Image(4, 4), Image(4, 5)}, 25).ok());
   EXPECT_FALSE(apng_bytes(std::vector<Image>{pattern(false)}, 25).ok());
   EXPECT_FALSE(apng_bytes(std::vector<Image>{Image(4, 4)}, 0).ok());
+}
+
+TEST(Png, DeepImagesComeBackNumberByNumber) {
+  const ScratchFolder folder;
+  std::mt19937 random(5);
+  DeepPngWriter writer = DeepPngWriter::open(folder / "deep.png", 301, 200).value();  // several chunks of noise
+  std::vector<std::vector<DeepPngWriter::Pixel>> rows(200);
+  for (std::size_t y = 0; y < rows.size(); ++y) {
+    rows[y].resize(y == 7 ? 299 : 301);  // two are missing
+    for (auto& pixel : rows[y])
+      for (std::uint16_t& channel : pixel) channel = static_cast<std::uint16_t>(random());
+    ASSERT_TRUE(writer.add_row(rows[y]).ok());
+  }
+  EXPECT_EQ(folder.file_count(), 1u);  // beside the target
+  EXPECT_FALSE(std::filesystem::exists(folder / "deep.png"));
+  ASSERT_TRUE(writer.finish().ok());
+  const DeepPng image = decode_deep_png(read_file(folder / "deep.png").value());
+  ASSERT_EQ(image.width, 301u);
+  ASSERT_EQ(image.height, 200u);
+  for (std::size_t y = 0; y < 200; ++y)
+    for (std::size_t x = 0; x < 301; ++x) {
+      const auto wanted = x < rows[y].size() ? rows[y][x] : DeepPngWriter::Pixel{};
+      ASSERT_EQ(image.at(x, y), Vec3(wanted[0], wanted[1], wanted[2])) << x << " " << y;
+    }
 }
 
 TEST(Png, RefusesImpossibleImages) {

@@ -31,6 +31,9 @@ TEST(Mdd, HasTheDocumentedBytes) {
   EXPECT_EQ(cache.frames[1][0], Vec3(4, 5, 6));
   folder.write("cut.mdd", bytes.substr(0, bytes.size() - 1));
   expect_refused(load_mdd(folder / "cut.mdd"), "cut short");
+  std::string endless = bytes;
+  endless.replace(bytes.size() - 4, 4, "\x7f\x80\0\0", 4);
+  expect_refused(parse_mdd(endless, "endless.mdd"), "aren't finite");
   folder.write("tiny.mdd", "abc");
   expect_refused(load_mdd(folder / "tiny.mdd"), "not an MDD");
 }

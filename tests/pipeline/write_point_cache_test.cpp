@@ -8,6 +8,7 @@
 #include "supple/io/pc2.h"
 #include "supple/mesh/normals.h"
 #include "support/exr_reader.h"
+#include "support/png_reader.h"
 #include "support/soft_motions.h"
 
 #include <nlohmann/json.hpp>
@@ -68,6 +69,16 @@ TEST_F(PointCaches, Pc2AndMddHoldTheFinalPositions) {
   }
 }
 
+TEST_F(PointCaches, FramesThatOnlyCheckAreLeftOut) {
+  clips[0].written_every = 3;  // of nine frames: the first, fourth, seventh, and the last
+  const auto files = write_point_caches(folder.path(), motion(), {CacheFormat::mdd}).value();
+  const MddCache cache = load_mdd(files.at(0)).value();
+  ASSERT_EQ(cache.frames.size(), 4u);
+  EXPECT_LT(largest(cache.frames[1], expected(3)), 1e-4);
+  EXPECT_LT(largest(cache.frames[3], expected(8)), 1e-4);
+  EXPECT_NEAR(cache.times[3], clips[0].times[8], 1e-6);
+}
+
 TEST_F(PointCaches, TheTextureIsWhatItsDescriptionSays) {
   const auto files = write_point_caches(folder.path(), motion(), {CacheFormat::texture}).value();
   ASSERT_EQ(files.size(), 3u);
@@ -104,6 +115,47 @@ TEST_F(PointCaches, TheTextureIsWhatItsDescriptionSays) {
   }
 }
 
+TEST_F(PointCaches, ThePngTextureHasTheSameWithinARangeSixteenBitsCover) {
+  const auto files = write_point_caches(folder.path(), motion(), {CacheFormat::texture_png}).value();
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0].filename(), "Walk.fox1.position.png");
+  const auto json = nlohmann::json::parse(read_file(files[2]).value());
+  const DeepPng position = decode_deep_png(read_file(folder / json["position"].get<std::string>()).value());
+  const DeepPng normal = decode_deep_png(read_file(folder / json["normal"].get<std::string>()).value());
+  const auto number = [&](const char* image, const char* end, int i) {
+    return json["range"][image][end][static_cast<std::size_t>(i)].get<double>();
+  };
+  const auto value = [&](const DeepPng& from, const char* image, std::size_t x, std::size_t y) {
+    Vec3 result;
+    for (int i = 0; i < 3; ++i)
+      result[i] =
+          number(image, "min", i) + from.at(x, y)[i] / 65535 * (number(image, "max", i) - number(image, "min", i));
+    return result;
+  };
+  ASSERT_EQ(position.width, json["width"].get<std::size_t>());
+  ASSERT_EQ(position.height, json["height"].get<std::size_t>());
+  double half_step = 0;
+  for (int i = 0; i < 3; ++i)
+    half_step += std::pow((number("position", "max", i) - number("position", "min", i)) / (2 * 65535), 2);
+  const std::size_t width = position.width, rows = json["rows_per_frame"].get<std::size_t>();
+  const std::vector<Index>& welding = character.meshes[0].welded_vertex[0];
+  for (const std::size_t f : {0u, 5u, 8u}) {
+    const std::vector<Vec3> wanted = expected(f);
+    std::vector<Vec3> positions, welded(character.meshes[0].surface.vertices.size());
+    for (std::size_t v = 0; v < wanted.size(); ++v) {
+      positions.push_back(value(position, "position", v % width, f * rows + v / width));
+      welded[static_cast<std::size_t>(welding[v])] = wanted[v];
+    }
+    EXPECT_LT(largest(positions, wanted), std::sqrt(half_step) + 1e-6);
+    const std::vector<Vec3> smooth = vertex_normals(character.meshes[0].surface.triangles, welded);
+    for (std::size_t v = 0; v < wanted.size(); ++v)
+      ASSERT_LT(
+          (value(normal, "normal", v % width, f * rows + v / width) - smooth[static_cast<std::size_t>(welding[v])])
+              .norm(),
+          5e-5);
+  }
+}
+
 TEST_F(PointCaches, AStoppedWriteLeavesNothing) {
   struct Stop final : Progress {
     void stage(std::string_view) override {}
@@ -111,8 +163,11 @@ TEST_F(PointCaches, AStoppedWriteLeavesNothing) {
     bool cancelled() const override { return far; }
     bool far = false;
   } stop;
-  EXPECT_FALSE(write_point_caches(folder.path(), motion(), {CacheFormat::texture}, stop).ok());
-  EXPECT_EQ(folder.file_count(), 0u);
+  for (const CacheFormat format : {CacheFormat::texture, CacheFormat::texture_png}) {
+    stop.far = false;
+    EXPECT_FALSE(write_point_caches(folder.path(), motion(), {format}, stop).ok());
+    EXPECT_EQ(folder.file_count(), 0u);
+  }
 }
 
 }  // namespace

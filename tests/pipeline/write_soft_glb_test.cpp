@@ -57,6 +57,7 @@ TEST(WriteSoftGlb, CharactersOfAllKindsPlay) {
   expect_plays(rigged / "khr_cesiumman_draco/CesiumMan.gltf", {0}, folder / "draco.glb");
   expect_plays(rigged / "khr_morphcube_quantized/AnimatedMorphCube.gltf", {0}, folder / "quantized.glb");
   expect_plays(rigged / "three_robotexpressive/RobotExpressive.glb", {0, 2}, folder / "robot.glb");
+  expect_plays(rigged / "khr_meshoptcube/MeshoptCubeTest.gltf", {0}, folder / "meshopt.glb");
   expect_plays(rigged / "bab_alien_morph/Alien.gltf", {0}, folder / "alien.glb");
 }
 
@@ -180,10 +181,13 @@ TEST(WriteSoftGlb, ClipsOfOtherFilesBecomeAnimations) {
   const RawCharacter played = read_character(load_gltf(folder / "a.glb").value()).value();
   ASSERT_EQ(played.clips.size(), static_cast<std::size_t>(first) + 1);
   EXPECT_EQ(played.clips.back().name, more[0].name);
-  const double time = clips[0].times[11];
-  EXPECT_LT(
-      playback_error(character, first, played, first, time, [&](std::size_t v) { return wobble(first, time, v); }),
-      report->compression.tolerance + 1e-5);
+  for (const std::size_t f : {0u, 11u, 23u}) {
+    const double time = clips[0].times[f];
+    EXPECT_LT(
+        playback_error(character, first, played, first, time, [&](std::size_t v) { return wobble(first, time, v); }),
+        report->compression.tolerance + 1e-5)
+        << f;
+  }
 }
 
 TEST(WriteSoftGlb, AFailedBakeLeavesTheOldFile) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace supple {
 namespace {
 
@@ -42,32 +44,36 @@ Status MddWriter::finish() {
   return file_.commit();
 }
 
+Result<MddCache> parse_mdd(std::string_view bytes, const std::string& name) {
+  ByteReader reader(bytes, true);
+  std::int32_t frames = 0, points = 0;
+  if (!reader.read(frames) || !reader.read(points) || frames < 0 || points < 0)
+    return input_error(fmt::format("{} is not an MDD point cache; export it again.", name));
+  const auto per_frame = 4 * (1 + 3 * static_cast<std::uint64_t>(points));
+  if (reader.bytes_left() / per_frame < static_cast<std::uint64_t>(frames))
+    return input_error(
+        fmt::format("{} is cut short: it promises {} frames of {} points; export it again.", name, frames, points));
+  MddCache cache;
+  double sum = 0;
+  const auto number = [&] {
+    float value = 0;
+    reader.read(value);
+    sum += std::abs(value);
+    return static_cast<double>(value);
+  };
+  for (std::int32_t f = 0; f < frames; ++f) cache.times.push_back(number());
+  for (std::int32_t f = 0; f < frames; ++f)
+    for (Vec3& point : cache.frames.emplace_back(static_cast<std::size_t>(points)))
+      for (double& coordinate : point) coordinate = number();
+  if (!std::isfinite(sum))
+    return input_error(fmt::format("{} holds numbers that aren't finite; export it again.", name));
+  return cache;
+}
+
 Result<MddCache> load_mdd(const std::filesystem::path& path) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes.ok()) return bytes.error();
-  ByteReader reader(*bytes, true);
-  std::int32_t frames = 0, points = 0;
-  if (!reader.read(frames) || !reader.read(points) || frames < 0 || points < 0)
-    return input_error(fmt::format("{} is not an MDD point cache; export it again.", path.string()));
-  const auto per_frame = 4 * (1 + 3 * static_cast<std::uint64_t>(points));
-  if (reader.bytes_left() / per_frame < static_cast<std::uint64_t>(frames))
-    return input_error(fmt::format("{} is cut short: it promises {} frames of {} points; export it again.",
-                                   path.string(), frames, points));
-  MddCache cache;
-  float number = 0;
-  for (std::int32_t f = 0; f < frames; ++f) {
-    reader.read(number);
-    cache.times.push_back(number);
-  }
-  for (std::int32_t f = 0; f < frames; ++f) {
-    for (Vec3& point : cache.frames.emplace_back(static_cast<std::size_t>(points))) {
-      for (double& coordinate : point) {
-        reader.read(number);
-        coordinate = number;
-      }
-    }
-  }
-  return cache;
+  return parse_mdd(*bytes, path.string());
 }
 
 }  // namespace supple

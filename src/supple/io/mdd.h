@@ -36,6 +36,8 @@ struct MddCache {
   std::vector<std::vector<Vec3>> frames;
 };
 
+/// Refuses numbers that aren't finite. `name` is for messages.
+Result<MddCache> parse_mdd(std::string_view bytes, const std::string& name);
 Result<MddCache> load_mdd(const std::filesystem::path& path);
 
 }  // namespace supple

@@ -18,10 +18,10 @@ double mean_scale(const Mat3& B) { return B.norm() / std::sqrt(3.0); }
 
 Vec3 into_bind_space(const Mat3& B, const Vec3& u, double scale) {
   const Mat3 inverse = B.inverse();
-  // |B⁻¹|_F ≥ 1/σ_min: if this is small enough, no singular value is held.
-  if (inverse.allFinite() && inverse.norm() * smallest_share * scale < 1) return inverse * u;
-  const Svd3<double> svd = svd3(B);
   const double least = smallest_share * scale;
+  // |B⁻¹|_F ≥ 1/σ_min: if this is small enough, and a number, no singular value is held.
+  if (inverse.squaredNorm() * least * least < 1) return inverse * u;
+  const Svd3<double> svd = svd3(B);
   Vec3 factor;
   for (int i = 0; i < 3; ++i) {
     const double held = std::max(std::abs(svd.sigma[i]), least);

@@ -17,6 +17,13 @@ struct CachePart {
   Index first_vertex = 0, vertex_count = 0;
 };
 
+struct VectorRange {
+  Vec3 low = Vec3::Constant(1e300), high = Vec3::Constant(-1e300);
+  void include(std::span<const Vec3> values) {
+    for (const Vec3& value : values) low = low.cwiseMin(value), high = high.cwiseMax(value);
+  }
+};
+
 /// What is known before the first frame.
 struct CacheDescription {
   std::string clip, mesh;
@@ -24,6 +31,7 @@ struct CacheDescription {
   Index vertex_count = 0;
   std::vector<double> times;  ///< [s]
   double frame_rate = 30;
+  VectorRange range;  ///< of all positions, for formats that need it
 };
 
 class CacheSink {
@@ -40,6 +48,7 @@ using OpenedSink = Result<std::unique_ptr<CacheSink>>;
 /// `stem`: the path without the extension.
 OpenedSink open_pc2_sink(const std::string& stem, const CacheDescription& description);
 OpenedSink open_mdd_sink(const std::string& stem, const CacheDescription& description);
-OpenedSink open_texture_sink(const std::string& stem, const CacheDescription& description);
+enum class TextureFormat { exr, png };
+OpenedSink open_texture_sink(const std::string& stem, const CacheDescription& description, TextureFormat format);
 
 }  // namespace supple

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/compress_motion.h"
 
+#include "supple/base/parallel.h"
 #include "supple/mesh/normal_turn.h"
 #include "supple/pipeline/mesh_fit.h"
 #include "supple/pipeline/normal_error.h"
 #include "supple/pipeline/posed_meshes.h"
-
-#include <fmt/format.h>
+#include "supple/pipeline/soft_samples.h"
+#include "supple/pipeline/unit_weights.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 namespace supple {
 namespace {
 
 // Shares of the tolerance: what directions are worth learning, and what their sum may leave out. The rest is for
-// fitting weights and leaving out keys.
+// leaving out keys.
 constexpr double learned_share = 0.02, directions_share = 0.9;
 constexpr int most_rounds = 6;
-constexpr Index normal_frames = 64;  // about so many are looked at for the angles of normals
+constexpr Index learned_frames = 160;  // directions are those of so many, and of others that turn out to need more
+constexpr Index counted_frames = 24;   // so many say how many directions are needed, before all are measured
+constexpr Index normal_frames = 32;    // about so many are looked at for the angles of normals
+constexpr std::size_t frames_at_once = 16;
 
 std::vector<Vec3> column_vectors(const Eigen::VectorXf& column) {
   const Eigen::Index n = column.size() / 3;
@@ -33,14 +38,27 @@ std::vector<Vec3> column_vectors(const Eigen::VectorXf& column) {
 Eigen::MatrixXf turns_of(const Surface& surface, const Eigen::MatrixXf& targets) {
   Eigen::MatrixXf turns(targets.rows(), targets.cols());
   const Eigen::Index n = targets.rows() / 3;
-  for (Eigen::Index t = 0; t < targets.cols(); ++t) {
+  parallel_for(static_cast<std::int64_t>(targets.cols()), 1, [&](std::int64_t t) {
     const std::vector<Vec3> rates =
         normal_turn_rates(surface.triangles, surface.vertices, column_vectors(targets.col(t)));
     for (Eigen::Index v = 0; v < n; ++v)
       for (Eigen::Index i = 0; i < 3; ++i)
         turns(i * n + v, t) = static_cast<float>(rates[static_cast<std::size_t>(v)][i]);
-  }
+  });
   return turns;
+}
+
+/// At most `most` of `count` things, evenly spread.
+std::vector<Index> spread(Index count, Index most) {
+  std::vector<Index> chosen;
+  const Index parts = std::min(count, most);
+  for (Index k = 0; k < parts; ++k)
+    chosen.push_back(parts == 1 ? 0 : static_cast<Index>(static_cast<std::int64_t>(k) * (count - 1) / (parts - 1)));
+  return chosen;
+}
+
+std::span<const float> column(const Eigen::MatrixXf& matrix, std::size_t k) {
+  return {matrix.col(static_cast<Eigen::Index>(k)).data(), static_cast<std::size_t>(matrix.rows())};
 }
 
 class Compressor {
@@ -54,14 +72,18 @@ class Compressor {
 
   Result<CompressedMotion> run() {
     make_fits();
-    SUPPLE_RETURN_IF_ERROR(each_frame("learning soft shapes", [&](MeshWork& work, Index) { work.fit.learn(); }));
-    for (MeshWork& work : meshes_) work.fit.finish_learning();
-    SUPPLE_RETURN_IF_ERROR(each_frame("counting soft shapes", [&](MeshWork& work, Index) { work.fit.profile(); }));
-    for (MeshWork& work : meshes_) take(work, work.fit.sufficient(directions_share * report_.tolerance));
+    SUPPLE_RETURN_IF_ERROR(learn());
     for (int round = 0; round < most_rounds && unfinished(); ++round) {
-      SUPPLE_RETURN_IF_ERROR(each_frame("fitting soft shapes", [&](MeshWork& work, Index f) { fit_frame(work, f); }));
-      for (MeshWork& work : meshes_) conclude(work, round + 1 < most_rounds);
+      SUPPLE_RETURN_IF_ERROR(measure("fitting soft shapes", all_frames(), [](MeshWork& work, const Block& block) {
+        const Eigen::MatrixXf weights = work.fit.weights(block.samples, work.targets);
+        for (std::size_t i = 0; i < block.frames.size(); ++i)
+          work.weights[static_cast<std::size_t>(block.frames[i])] =
+              weights.col(static_cast<Eigen::Index>(i)).cast<double>();
+        return weights;
+      }));
+      SUPPLE_RETURN_IF_ERROR(conclude(round + 1 < most_rounds));
     }
+    SUPPLE_RETURN_IF_ERROR(check_curves());
     return result();
   }
 
@@ -69,105 +91,203 @@ class Compressor {
   struct MeshWork {
     MeshFit fit;
     const CharacterMesh& mesh;
-    Index first = 0;
-    Eigen::MatrixXf turns;
-    std::vector<FrameFit> frames;
+    std::size_t first = 0;      ///< vertex
+    Index targets = 0;          ///< directions taken
+    std::vector<VecX> weights;  ///< of each frame
+    std::vector<FrameError> errors;
+    std::vector<WeightCurve> curves;
+    Eigen::MatrixXf displacements, turns;
     NormalError normals;
     bool done = false;
+  };
+
+  struct Block {
+    std::span<const Index> frames;
+    const Eigen::MatrixXf& samples;
   };
 
   void make_fits() {
     PosedMeshes& meshes = player_.meshes();
     if (player_.frame_count() > 0) player_.pose(0);
-    const std::size_t most = static_cast<std::size_t>(settings_.most_targets + settings_.most_targets / 4);
-    const std::size_t column = 3 * sizeof(float) * static_cast<std::size_t>(std::max(1, meshes.vertex_count()));
-    const std::size_t columns = settings_.memory / column, frames = static_cast<std::size_t>(player_.frame_count());
-    const std::size_t block = std::clamp<std::size_t>(columns > most ? columns - most : 0, 16, 1024);
-    MeshFitSettings fit;
-    fit.most_directions = static_cast<Index>(std::min(most, std::max<std::size_t>(frames, 1)));
-    fit.block = static_cast<Index>(std::min(block, std::max<std::size_t>(frames, 1)));
-    fit.cutoff = learned_share * report_.tolerance;
+    const MeshFitSettings fit{settings_.most_targets + settings_.most_targets / 4, learned_share * report_.tolerance};
+    const auto frames = static_cast<std::size_t>(player_.frame_count());
+    std::vector<MeshFit*> fits;
+    meshes_.reserve(meshes.meshes().size());
     for (std::size_t m = 0; m < meshes.meshes().size(); ++m) {
-      const Index first = meshes.first_vertex()[m];
-      const auto count = static_cast<std::size_t>(meshes.first_vertex()[m + 1] - first);
-      const auto matrices = std::span(meshes.matrices()).subspan(static_cast<std::size_t>(first), count);
-      meshes_.push_back({MeshFit(meshes.mesh(m), matrices, fit), meshes.mesh(m), first, {}, {}, {}, false});
+      const auto first = static_cast<std::size_t>(meshes.first_vertex()[m]);
+      const auto count = static_cast<std::size_t>(meshes.first_vertex()[m + 1]) - first;
+      const CharacterMesh& mesh = meshes.mesh(m);
+      meshes_.push_back({MeshFit(std::span(meshes.matrices()).subspan(first, count), fit),
+                         mesh,
+                         first,
+                         0,
+                         std::vector<VecX>(frames),
+                         std::vector<FrameError>(frames),
+                         {},
+                         {},
+                         {},
+                         NormalError(mesh.surface)});
+      fits.push_back(&meshes_.back().fit);
     }
+    samples_.emplace(player_, fits, settings_.memory);
   }
 
-  /// Shows every frame to every mesh that isn't done.
-  Status each_frame(std::string_view stage, const std::function<void(MeshWork&, Index)>& visit) {
+  std::vector<Index> all_frames() const { return spread(player_.frame_count(), player_.frame_count()); }
+
+  std::span<const Affine> matrices(const MeshWork& work) const {
+    return std::span(player_.meshes().matrices())
+        .subspan(work.first, static_cast<std::size_t>(work.fit.vertex_count()));
+  }
+
+  /// One target is for the sum of the lowest weights (unit_weights.h).
+  Index most_directions(const MeshWork& work) const {
+    return std::clamp<Index>(settings_.most_targets - 1, 0, work.fit.direction_count());
+  }
+
+  Status learn() {
+    progress_.stage("learning soft shapes");
+    const std::vector<Index> frames = spread(player_.frame_count(), learned_frames);
+    std::vector<Eigen::MatrixXf> samples;
+    SUPPLE_RETURN_IF_ERROR(samples_->gather(frames, samples));
+    for (std::size_t m = 0; m < meshes_.size(); ++m) meshes_[m].fit.learn(samples[m]);
+    const std::vector<Index> chosen = spread(static_cast<Index>(frames.size()), counted_frames);
+    for (std::size_t m = 0; m < meshes_.size(); ++m) count_targets(meshes_[m], frames, chosen, samples[m]);
+    return {};
+  }
+
+  /// As many targets as the chosen of the frames need, and no fewer than before.
+  void count_targets(MeshWork& work, std::span<const Index> frames, std::span<const Index> chosen,
+                     const Eigen::MatrixXf& samples) {
+    for (const Index i : chosen) {
+      player_.pose(frames[static_cast<std::size_t>(i)]);
+      work.targets = std::max(work.targets, work.fit.sufficient(column(samples, static_cast<std::size_t>(i)),
+                                                                matrices(work), directions_share * report_.tolerance));
+    }
+    work.targets = std::min(work.targets, most_directions(work));
+  }
+
+  /// The errors of frames with what `played` gives for their weights, of every mesh that isn't done.
+  Status measure(std::string_view stage, const std::vector<Index>& frames,
+                 const std::function<Eigen::MatrixXf(MeshWork&, const Block&)>& played) {
     progress_.stage(stage);
-    for (Index f = 0; f < player_.frame_count(); ++f) {
+    std::vector<Eigen::MatrixXf> samples, residuals(meshes_.size());
+    for (std::size_t begin = 0; begin < frames.size(); begin += frames_at_once) {
       if (progress_.cancelled()) return failure("Compressing the soft motion was stopped.");
-      const std::span<const Vec3> displacement = player_.play(f);
-      SUPPLE_RETURN_IF_ERROR(check(displacement, f));
-      for (MeshWork& work : meshes_) {
-        if (work.done) continue;
-        const auto first = static_cast<std::size_t>(work.first);
-        const auto count = static_cast<std::size_t>(work.fit.vertex_count());
-        work.fit.load(std::span(player_.meshes().matrices()).subspan(first, count), displacement.subspan(first, count));
-        visit(work, f);
+      const auto block = std::span(frames).subspan(begin, std::min(frames_at_once, frames.size() - begin));
+      SUPPLE_RETURN_IF_ERROR(samples_->gather(block, samples));
+      for (std::size_t m = 0; m < meshes_.size(); ++m)
+        if (!meshes_[m].done)
+          residuals[m] = meshes_[m].fit.residuals(samples[m], played(meshes_[m], {block, samples[m]}));
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        player_.pose(block[i]);
+        for (std::size_t m = 0; m < meshes_.size(); ++m)
+          if (!meshes_[m].done)
+            meshes_[m].errors[static_cast<std::size_t>(block[i])] =
+                meshes_[m].fit.error(column(residuals[m], i), matrices(meshes_[m]));
       }
-      progress_.update(static_cast<double>(f + 1) / player_.frame_count());
+      progress_.update(static_cast<double>(begin + block.size()) / static_cast<double>(frames.size()));
     }
     return {};
   }
 
-  Status check(std::span<const Vec3> displacement, Index f) {
-    for (const Vec3& u : displacement) {
-      const double length = u.norm();
-      if (!std::isfinite(length))
-        return failure(fmt::format("The soft motion of {} isn't finite at frame {}; bake it with a smaller step.",
-                                   player_.character().name, f));
-      report_.peak_displacement = std::max(report_.peak_displacement, length);
+  /// Frames beyond the tolerance, the worst of each part of the motion.
+  std::vector<Index> hard_frames(const MeshWork& work) const {
+    std::vector<Index> hard;
+    const Index count = player_.frame_count(), length = (count + counted_frames - 1) / counted_frames;
+    for (Index begin = 0; begin < count; begin += length) {
+      const auto first = work.errors.begin() + begin, last = work.errors.begin() + std::min(count, begin + length);
+      const auto worst =
+          std::max_element(first, last, [](const FrameError& a, const FrameError& b) { return a.largest < b.largest; });
+      if (worst->largest > report_.tolerance) hard.push_back(static_cast<Index>(worst - work.errors.begin()));
+    }
+    return hard;
+  }
+
+  /// More targets for meshes that aren't within the tolerance, from more directions where those known don't suffice.
+  Status conclude(bool may_go_on) {
+    for (std::size_t m = 0; m < meshes_.size(); ++m) {
+      MeshWork& work = meshes_[m];
+      if (work.done) continue;
+      const std::vector<Index> hard = hard_frames(work);
+      work.done = hard.empty() || !may_go_on || work.targets >= settings_.most_targets - 1;
+      if (work.done) continue;
+      std::vector<Eigen::MatrixXf> samples;
+      SUPPLE_RETURN_IF_ERROR(samples_->gather(hard, samples));
+      const std::vector<Index> all = spread(static_cast<Index>(hard.size()), static_cast<Index>(hard.size()));
+      work.targets = std::min(work.targets + 1, most_directions(work));
+      count_targets(work, hard, all, samples[m]);
+      if (work.targets < work.fit.direction_count()) continue;
+      work.fit.learn(samples[m]);
+      count_targets(work, hard, all, samples[m]);
     }
     return {};
-  }
-
-  void take(MeshWork& work, Index targets) const {
-    work.fit.take(std::min(targets, settings_.most_targets));
-    work.turns = turns_of(work.mesh.surface, work.fit.targets());
-    work.frames.assign(static_cast<std::size_t>(player_.frame_count()), {});
-    work.normals = {};
-  }
-
-  void fit_frame(MeshWork& work, Index f) const {
-    FrameFit& frame = work.frames[static_cast<std::size_t>(f)];
-    frame = work.fit.fit();
-    if (f % std::max<Index>(1, player_.frame_count() / normal_frames) != 0) return;
-    const Eigen::VectorXf turned = work.turns * frame.weights.cast<float>();
-    work.normals.add(work.mesh.surface, work.fit.bind_displacements(), column_vectors(turned));
-  }
-
-  /// Another round with more targets, where the tolerance wasn't met and there are more.
-  void conclude(MeshWork& work, bool may_go_on) const {
-    if (work.done) return;
-    double largest = 0;
-    for (const FrameFit& frame : work.frames) largest = std::max(largest, frame.largest_error);
-    const Index now = work.fit.target_count(), most = std::min(work.fit.direction_count(), settings_.most_targets);
-    work.done = largest <= report_.tolerance || now >= most || !may_go_on;
-    if (!work.done) take(work, std::min(most, now + std::max<Index>(1, now / 8)));
   }
 
   bool unfinished() const {
     return std::any_of(meshes_.begin(), meshes_.end(), [](const MeshWork& work) { return !work.done; });
   }
 
-  WeightCurve curve_of(const MeshWork& work, Index c, double& largest) const {
+  WeightCurve curve_of(const MeshWork& work, Index c) const {
     const SoftClip& clip = player_.clips()[static_cast<std::size_t>(c)];
     const auto first = static_cast<std::size_t>(player_.first_frame(c));
-    std::vector<VecX> weights;
-    std::vector<double> slack, spent(clip.times.size());
+    std::vector<double> slack;
+    std::vector<std::size_t> candidates;
     for (std::size_t f = 0; f < clip.times.size(); ++f) {
-      weights.push_back(work.frames[first + f].weights);
-      slack.push_back(settings_.keep_all_keys ? -1.0 : report_.tolerance - work.frames[first + f].largest_error);
+      slack.push_back(settings_.keep_all_keys ? -1.0 : report_.tolerance - work.errors[first + f].largest);
+      if (clip.is_written(f)) candidates.push_back(f);
     }
-    WeightCurve curve = thin_keys(clip.times, weights, work.fit.reach(), slack, spent);
+    WeightCurve curve = thin_keys(clip.times, std::span(work.weights).subspan(first, clip.times.size()), candidates,
+                                  work.fit.reach(work.targets), slack);
     curve.clip = c;
-    for (std::size_t f = 0; f < spent.size(); ++f)
-      largest = std::max(largest, work.frames[first + f].largest_error + spent[f]);
     return curve;
+  }
+
+  /// The weights that players will have at a frame.
+  VecX played_weights(const MeshWork& work, Index f) const {
+    const auto c = static_cast<std::size_t>(player_.clip_of(f));
+    VecX weights(work.targets);
+    work.curves[c].sample(
+        player_.clips()[c].times[static_cast<std::size_t>(f - player_.first_frame(static_cast<Index>(c)))],
+        {weights.data(), static_cast<std::size_t>(weights.size())});
+    return weights;
+  }
+
+  /// Makes the curves, measures the frames that aren't keys again, and some normals.
+  Status check_curves() {
+    std::vector<bool> changed(static_cast<std::size_t>(player_.frame_count()), false);
+    const Index stride = std::max<Index>(1, player_.frame_count() / normal_frames);
+    for (MeshWork& work : meshes_) {
+      for (Index c = 0; c < static_cast<Index>(player_.clips().size()); ++c) work.curves.push_back(curve_of(work, c));
+      work.displacements = work.fit.targets(work.targets);
+      work.turns = turns_of(work.mesh.surface, work.displacements);
+      work.done = false;
+      for (Index f = 0; f < player_.frame_count(); ++f)
+        if (f % stride == 0 || played_weights(work, f) != work.weights[static_cast<std::size_t>(f)])
+          changed[static_cast<std::size_t>(f)] = true;
+    }
+    std::vector<Index> frames;
+    for (Index f = 0; f < player_.frame_count(); ++f)
+      if (changed[static_cast<std::size_t>(f)]) frames.push_back(f);
+    return measure("checking soft shapes", frames, [&](MeshWork& work, const Block& block) {
+      Eigen::MatrixXf weights(work.targets, block.samples.cols());
+      for (std::size_t i = 0; i < block.frames.size(); ++i) {
+        const Eigen::VectorXf played = played_weights(work, block.frames[i]).cast<float>();
+        weights.col(static_cast<Eigen::Index>(i)) = played;
+        if (block.frames[i] % stride == 0)
+          work.normals.add(work.fit.bind_displacements(column(block.samples, i)), column_vectors(work.turns * played));
+      }
+      return weights;
+    });
+  }
+
+  void describe_errors(const MeshWork& work, double& squares) {
+    for (const FrameError& error : work.errors) {
+      squares += error.squares;
+      report_.largest_error = std::max(report_.largest_error, error.largest);
+    }
+    report_.unreachable = std::max(report_.unreachable, work.fit.reachless());
+    report_.normal_99 = std::max(report_.normal_99, work.normals.percentile_degrees(0.99));
+    report_.normal_largest = std::max(report_.normal_largest, work.normals.largest_degrees());
   }
 
   CompressedMotion result() {
@@ -175,24 +295,17 @@ class Compressor {
     double squares = 0, vertices = 0, angles = 0;
     for (std::size_t m = 0; m < meshes_.size(); ++m) {
       MeshWork& work = meshes_[m];
-      MeshTargets& targets = out.meshes.emplace_back();
-      targets.mesh = player_.meshes().meshes()[m];
-      for (Index c = 0; c < static_cast<Index>(player_.clips().size()); ++c) {
-        targets.curves.push_back(curve_of(work, c, report_.largest_error));
-        if (work.fit.target_count() > 0) report_.keys += static_cast<Index>(targets.curves.back().times.size());
-      }
-      for (const FrameFit& frame : work.frames) {
-        squares += frame.squared_error;
-        report_.unreachable = std::max(report_.unreachable, frame.largest_reachless);
-      }
+      describe_errors(work, squares);
       vertices += work.fit.vertex_count();
       angles += std::pow(work.normals.rms_degrees(), 2) * work.fit.vertex_count();
-      report_.normal_99 = std::max(report_.normal_99, work.normals.percentile_degrees(0.99));
-      report_.normal_largest = std::max(report_.normal_largest, work.normals.largest_degrees());
-      targets.displacements = work.fit.take_targets();
-      targets.turns = std::move(work.turns);
+      MeshTargets& targets = out.meshes.emplace_back(MeshTargets{
+          player_.meshes().meshes()[m], std::move(work.displacements), std::move(work.turns), std::move(work.curves)});
+      for (const WeightCurve& curve : targets.curves)
+        if (work.targets > 0) report_.keys += static_cast<Index>(curve.times.size());
+      bring_into_unit_range(targets);
       report_.targets += targets.target_count();
     }
+    report_.peak_displacement = samples_->peak_displacement();
     report_.rms_error = std::sqrt(squares / std::max(1.0, vertices * report_.frames));
     report_.normal_rms = std::sqrt(angles / std::max(1.0, vertices));
     out.report = report_;
@@ -204,6 +317,7 @@ class Compressor {
   Progress& progress_;
   CompressionReport report_;
   std::vector<MeshWork> meshes_;
+  std::optional<SoftSamples> samples_;
 };
 
 }  // namespace

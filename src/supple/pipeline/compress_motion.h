@@ -3,11 +3,16 @@
 //
 //   x(v, t) = B(v, t) (rest(v) + morphs(v, t) + Σ_k w_k(t) T_k(v))
 //
-// Displacements are taken into bind space (bind_space.h). Their strongest principal directions become the targets T_k,
-// as many as bring the largest error, over all frames and vertices and measured in the pose, under the tolerance.
-// Targets are rounded to single precision first; then the weights of each frame are fitted by least squares in the
-// pose. Keys are left out where a line replaces them within what remains of the tolerance. All clips share the targets;
-// each mesh has its own, as glTF wants it, and one that hardly moves has none.
+// Displacements are taken into bind space (bind_space.h). The strongest principal directions of some frames become the
+// targets T_k, as many as bring the largest error, over all frames and vertices and measured in the pose, under the
+// tolerance; frames that need more than is known are learned from, too. Weights are the products with the directions.
+// Keys are left out where a line replaces them within what remains of the tolerance, and the errors stated are those of
+// what is left. All clips share the targets; each mesh has its own, as glTF wants it, and one that hardly moves has
+// none. In the end weights are brought into [0, 1] (unit_weights.h).
+//
+// Players interpolate weights in straight lines and the skeleton in its own way, so that between two keys the error may
+// be larger than at either. Frames that aren't to be written (SoftClip::written_every) show it: they are part of the
+// errors stated.
 //
 // Normals follow to first order: weight w_k turns the normal at v by w_k ω_k(v) (mesh/normal_turn.h).
 #pragma once
@@ -23,7 +28,7 @@ struct CompressionSettings {
   double tolerance = 0;  ///< [m] in the world; 0: share_of_height
   double share_of_height = 1e-3;
   Index most_targets = 96;                      ///< of one mesh
-  std::size_t memory = std::size_t{512} << 20;  ///< bytes for the work, about
+  std::size_t memory = std::size_t{512} << 20;  ///< bytes for frames, which otherwise are asked for up to three times
   bool keep_all_keys = false;
 };
 
@@ -32,7 +37,7 @@ struct CompressionReport {
   double height = 0;             ///< of the character at rest [m]
   double tolerance = 0;          ///< [m]
   double peak_displacement = 0;  ///< [m]
-  double largest_error = 0;      ///< [m] at any frame and vertex, a bound where keys were left out
+  double largest_error = 0;      ///< [m] at any frame and vertex
   double rms_error = 0;          ///< [m] over frames and vertices
   double unreachable = 0;        ///< [m]: the largest displacement that skinning scaled to nothing
   double normal_rms = 0;         ///< [deg] between played normals and those of the deformed surface, at some frames

@@ -22,6 +22,8 @@ class Fitter {
       : player_(motion), settings_(settings), progress_(progress) {
     report_.height = character_height(player_.meshes());
     report_.tolerance = settings.tolerance > 0 ? settings.tolerance : settings.share_of_height * report_.height;
+    for (Index f = 0; f < player_.frame_count(); ++f)
+      if (player_.is_written(f)) written_.push_back(f);
     PosedMeshes& meshes = player_.meshes();
     std::vector<Vec3> rest(static_cast<std::size_t>(meshes.vertex_count()));
     meshes.positions(rest);  // character_height has posed them at rest
@@ -39,7 +41,7 @@ class Fitter {
   }
 
   Result<FittedBones> run() {
-    const Index stride = std::max<Index>(1, player_.frame_count() / fitted_frames);
+    const Index stride = std::max<Index>(1, static_cast<Index>(written_.size()) / fitted_frames);
     SUPPLE_RETURN_IF_ERROR(round(stride, 1));
     for (Index batch = std::min<Index>(4, settings_.most_bones); add_bones(batch); batch *= 2) {
       SUPPLE_RETURN_IF_ERROR(alternate(stride));
@@ -100,7 +102,8 @@ class Fitter {
     progress_.stage("fitting helper bones");
     for (Work& work : work_)
       if (!work.resting) work.fit.begin_round();
-    for (Index f = 0; f < player_.frame_count(); f += stride) {
+    for (std::size_t k = 0; k < written_.size(); k += static_cast<std::size_t>(stride)) {
+      const Index f = written_[k];
       if (progress_.cancelled()) return failure("Fitting helper bones was stopped.");
       const std::span<const Vec3> displacement = player_.play(f);
       for (const Vec3& u : displacement) {
@@ -128,7 +131,7 @@ class Fitter {
       squares += work.fit.squared_error();
       vertices += static_cast<double>(work.count);
     }
-    report_.rms_error = std::sqrt(squares / std::max(1.0, vertices * player_.frame_count()));
+    report_.rms_error = std::sqrt(squares / std::max(1.0, vertices * static_cast<double>(written_.size())));
     fitted.report = report_;
     return fitted;
   }
@@ -138,6 +141,7 @@ class Fitter {
   Progress& progress_;
   HelperBoneReport report_;
   std::vector<Work> work_;
+  std::vector<Index> written_;  ///< frames
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ struct MeshBones {
 struct HelperBoneReport {
   double height = 0, tolerance = 0;  ///< [m]
   double peak_displacement = 0;      ///< [m]
-  double largest_error = 0;          ///< [m] at any frame and vertex
+  double largest_error = 0;          ///< [m] at any written frame and vertex
   double rms_error = 0;              ///< [m]
   Index bones = 0;
   Index rigid_meshes = 0;  ///< without a skin: these stay as they were

@@ -5,14 +5,13 @@
 #include "supple/base/parallel.h"
 #include "supple/pipeline/bind_space.h"
 
-#include <Eigen/Cholesky>
-
 #include <algorithm>
+#include <cmath>
 
 namespace supple {
 namespace {
 
-constexpr Index vertices_at_once = 1024;
+constexpr Index vertices_at_once = 1024, rows_at_once = 2048;
 
 double middle(std::vector<double> values) {
   if (values.empty()) return 1.0;
@@ -32,177 +31,156 @@ Eigen::VectorXf usual_scales(std::span<const Affine> matrices) {
   return result;
 }
 
-std::size_t chunk_count(Index vertices) {
-  return static_cast<std::size_t>((vertices + vertices_at_once - 1) / vertices_at_once);
+std::size_t chunk_count(Index size, Index grain) { return static_cast<std::size_t>((size + grain - 1) / grain); }
+
+/// At least the square of the largest singular value, and no more than that for a rotation.
+double squared_norm_bound(const Mat3& B) {
+  const double xy = std::abs(B.col(0).dot(B.col(1))), yz = std::abs(B.col(1).dot(B.col(2))),
+               zx = std::abs(B.col(2).dot(B.col(0)));
+  return std::max(
+      {B.col(0).squaredNorm() + xy + zx, B.col(1).squaredNorm() + xy + yz, B.col(2).squaredNorm() + yz + zx});
+}
+
+Eigen::Vector3f at(std::span<const float> sample, std::size_t v) {
+  const std::size_t n = sample.size() / 3;
+  return {sample[v], sample[n + v], sample[2 * n + v]};
 }
 
 }  // namespace
 
-MeshFit::MeshFit(const CharacterMesh& mesh, std::span<const Affine> matrices, const MeshFitSettings& settings)
-    : scale_(usual_scales(matrices)),
-      pca_(static_cast<Index>(3 * mesh.surface.vertices.size()), settings.most_directions, settings.block,
-           settings.cutoff) {
-  const auto n = static_cast<Eigen::Index>(vertex_count());
-  for (Eigen::VectorXf& entry : matrix_) entry.resize(n);
-  sample_.resize(3 * n);
+MeshFit::MeshFit(std::span<const Affine> matrices, const MeshFitSettings& settings)
+    : settings_(settings), scale_(usual_scales(matrices)), growth_(Eigen::VectorXf::Zero(scale_.size())) {
+  directions_.resize(3 * scale_.size(), 0);
 }
 
-void MeshFit::load(std::span<const Affine> matrices, std::span<const Vec3> displacements) {
-  const Index n = vertex_count();
-  SUPPLE_ASSERT(static_cast<Index>(matrices.size()) == n && static_cast<Index>(displacements.size()) == n);
-  std::vector<double> reachless(chunk_count(n), 0.0);
-  parallel_for(n, vertices_at_once, [&](std::int64_t v) {
-    const auto at = static_cast<std::size_t>(v);
-    const Mat3 B = matrices[at].linear();
-    const double s = scale_[v];
-    const Vec3 d = into_bind_space(B, displacements[at], s);
-    for (int i = 0; i < 3; ++i) {
-      sample_[i * static_cast<Eigen::Index>(n) + v] = static_cast<float>(s * d[i]);
-      for (int j = 0; j < 3; ++j) matrix_[static_cast<std::size_t>(3 * i + j)][v] = static_cast<float>(B(i, j) / s);
-    }
-    double& most = reachless[at / vertices_at_once];
-    most = std::max(most, (B * d - displacements[at]).norm());
+void MeshFit::make_sample(std::span<const Affine> matrices, std::span<const Vec3> displacements,
+                          std::span<float> sample) {
+  const auto n = static_cast<std::size_t>(vertex_count());
+  SUPPLE_ASSERT(matrices.size() == n && displacements.size() == n && sample.size() == 3 * n);
+  std::vector<double> reachless(chunk_count(vertex_count(), vertices_at_once), 0.0);
+  parallel_for(vertex_count(), vertices_at_once, [&](std::int64_t i) {
+    const auto v = static_cast<std::size_t>(i);
+    const Mat3 B = matrices[v].linear();
+    const double s = scale_[i];
+    const Vec3 d = into_bind_space(B, displacements[v], s);
+    for (std::size_t k = 0; k < 3; ++k) sample[k * n + v] = static_cast<float>(s * d[static_cast<Eigen::Index>(k)]);
+    growth_[i] = std::max(growth_[i], static_cast<float>(squared_norm_bound(B) / (s * s)));
+    double& most = reachless[v / vertices_at_once];
+    most = std::max(most, (B * d - displacements[v]).squaredNorm());
   });
-  reachless_ = *std::max_element(reachless.begin(), reachless.end());
+  for (const double squared : reachless) reachless_ = std::max(reachless_, std::sqrt(squared));
 }
 
-void MeshFit::finish_learning() {
-  pca_.finish();
-  profile_.assign(static_cast<std::size_t>(direction_count()) + 1, 0.0);
-  largest_weight_ = Eigen::VectorXf::Zero(direction_count());
+void MeshFit::learn(const Samples& samples) {
+  const auto known = direction_count(), count = static_cast<Index>(samples.cols());
+  const Index most = std::min(settings_.most_directions, known + count);
+  StreamingPca pca(static_cast<Index>(samples.rows()), most, std::max<Index>(1, known + count - most),
+                   settings_.cutoff);
+  std::vector<float> column(static_cast<std::size_t>(samples.rows()));
+  const auto add = [&](const Eigen::VectorXf& values) {
+    std::copy(values.begin(), values.end(), column.begin());
+    pca.add(column);
+  };
+  for (Index k = 0; k < known; ++k)
+    add(static_cast<float>(singular_values_[static_cast<std::size_t>(k)]) * directions_.col(k));
+  for (Index k = 0; k < count; ++k) add(samples.col(k));
+  pca.finish();
+  directions_ = pca.directions();
+  singular_values_ = pca.singular_values();
 }
 
-void MeshFit::profile_range(Index begin, Index end, const Eigen::VectorXf& weights, float* largest) const {
+Index MeshFit::sufficient_range(std::span<const float> sample, std::span<const Affine> matrices,
+                                const Eigen::VectorXf& weights, Index begin, Index end, double tolerance) const {
   const Eigen::Index n = vertex_count(), size = end - begin;
-  const auto rows = [&](const auto& column, int i) { return column.segment(i * n + begin, size).array(); };
-  Eigen::ArrayXf r[3];
-  for (int i = 0; i < 3; ++i) r[i] = rows(sample_, i);
-  Eigen::ArrayXf squared(size);
-  for (Eigen::Index k = 0;; ++k) {
+  const Eigen::Map<const Eigen::VectorXf> whole(sample.data(), 3 * n);
+  Eigen::ArrayXf r[3], B[9], squared(size);
+  for (int i = 0; i < 3; ++i) r[i] = whole.segment(i * n + begin, size).array();
+  for (Eigen::ArrayXf& entry : B) entry.resize(size);
+  for (Eigen::Index v = 0; v < size; ++v)
+    for (int e = 0; e < 9; ++e)
+      B[e][v] =
+          static_cast<float>(matrices[static_cast<std::size_t>(begin + v)].linear()(e / 3, e % 3) / scale_[begin + v]);
+  const auto limit = static_cast<float>(tolerance * tolerance);
+  for (Eigen::Index k = 0; k < weights.size(); ++k) {
     squared.setZero();
-    for (std::size_t i = 0; i < 3; ++i) {
-      const auto b = [&](std::size_t j) { return matrix_[3 * i + j].segment(begin, size).array(); };
-      squared += (b(0) * r[0] + b(1) * r[1] + b(2) * r[2]).square();
-    }
-    largest[k] = squared.maxCoeff();
-    if (k == weights.size()) return;
-    for (int i = 0; i < 3; ++i) r[i] -= weights[k] * rows(pca_.directions().col(k), i);
+    for (int i = 0; i < 3; ++i) squared += (B[3 * i] * r[0] + B[3 * i + 1] * r[1] + B[3 * i + 2] * r[2]).square();
+    if (squared.maxCoeff() <= limit) return static_cast<Index>(k);
+    for (int i = 0; i < 3; ++i) r[i] -= weights[k] * directions_.col(k).segment(i * n + begin, size).array();
   }
+  return static_cast<Index>(weights.size());
 }
 
-void MeshFit::profile() {
-  const Index n = vertex_count();
-  const Eigen::VectorXf weights = pca_.directions().transpose() * sample_;
-  largest_weight_ = largest_weight_.cwiseMax(weights.cwiseAbs());
-  Eigen::ArrayXXf largest(weights.size() + 1, static_cast<Eigen::Index>(chunk_count(n)));
-  parallel_ranges(n, vertices_at_once, [&](std::int64_t begin, std::int64_t end) {
-    profile_range(static_cast<Index>(begin), static_cast<Index>(end), weights,
-                  largest.col(begin / vertices_at_once).data());
-  });
-  for (std::size_t k = 0; k < profile_.size(); ++k) {
-    const double squared = largest.row(static_cast<Eigen::Index>(k)).maxCoeff();
-    profile_[k] = std::max(profile_[k], std::sqrt(squared));
-  }
-}
-
-Index MeshFit::sufficient(double tolerance) const {
-  Index k = 0;
-  while (k < direction_count() && profiled_error(k) > tolerance) ++k;
-  return k;
-}
-
-void MeshFit::take(Index k) {
-  const Eigen::Index n = vertex_count();
-  targets_ = pca_.directions().leftCols(k);
-  for (Eigen::Index t = 0; t < k; ++t) {
-    for (Eigen::Index i = 0; i < 3; ++i)
-      targets_.col(t).segment(i * n, n).array() *= largest_weight_[t] / scale_.array();
-  }
-  // Columns of the least-squares problem get unit length: weak targets keep their digits in single precision.
-  unit_ = largest_weight_.head(k).cwiseMax(1e-30f).cwiseInverse();
-  posed_.resize(3 * n, k);
-  goal_.resize(3 * n);
-  reach_ = VecX::Zero(k);
-}
-
-void MeshFit::pose_targets(Index begin, Index end) {
-  const Eigen::Index n = vertex_count(), size = end - begin;
-  for (Eigen::Index t = 0; t < targets_.cols(); ++t) {
-    const auto target = [&](Eigen::Index j) {
-      return targets_.col(t).segment(j * n + begin, size).array() * scale_.segment(begin, size).array();
-    };
-    const Eigen::ArrayXf x = target(0), y = target(1), z = target(2);
-    for (std::size_t i = 0; i < 3; ++i) {
-      const auto b = [&](std::size_t j) { return matrix_[3 * i + j].segment(begin, size).array(); };
-      posed_.col(t).segment(static_cast<Eigen::Index>(i) * n + begin, size) = b(0) * x + b(1) * y + b(2) * z;
-    }
-  }
-}
-
-MeshFit::Equations MeshFit::equations(Index begin, Index end) {
-  const Eigen::Index n = vertex_count(), k = targets_.cols(), size = end - begin;
-  pose_targets(begin, end);
-  Eigen::MatrixXf left = Eigen::MatrixXf::Zero(k, k);
-  Eigen::VectorXf right = Eigen::VectorXf::Zero(k);
-  Eigen::ArrayXXf squared = Eigen::ArrayXXf::Zero(size, k);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Eigen::Index row = static_cast<Eigen::Index>(i) * n + begin;
-    auto goal = goal_.segment(row, size);
-    goal.setZero();
-    for (std::size_t j = 0; j < 3; ++j)
-      goal.array() += matrix_[3 * i + j].segment(begin, size).array() *
-                      sample_.segment(static_cast<Eigen::Index>(j) * n + begin, size).array();
-    squared += posed_.block(row, 0, size, k).array().square();
-    const Eigen::MatrixXf P = posed_.block(row, 0, size, k) * unit_.asDiagonal();
-    left.selfadjointView<Eigen::Lower>().rankUpdate(P.transpose());
-    right += P.transpose() * goal;
-  }
-  Equations equations{left.cast<double>(), right.cast<double>(), VecX::Zero(k)};
-  if (k > 0) equations.reach = squared.colwise().maxCoeff().sqrt().transpose().cast<double>();
-  return equations;
-}
-
-VecX MeshFit::solve() {
-  std::vector<Equations> parts(chunk_count(vertex_count()));
+Index MeshFit::sufficient(std::span<const float> sample, std::span<const Affine> matrices, double tolerance) const {
+  const Eigen::Map<const Eigen::MatrixXf> column(sample.data(), static_cast<Eigen::Index>(sample.size()), 1);
+  const Eigen::VectorXf all = weights(column, direction_count());
+  std::vector<Index> needed(chunk_count(vertex_count(), vertices_at_once), 0);
   parallel_ranges(vertex_count(), vertices_at_once, [&](std::int64_t begin, std::int64_t end) {
-    parts[static_cast<std::size_t>(begin / vertices_at_once)] =
-        equations(static_cast<Index>(begin), static_cast<Index>(end));
+    needed[static_cast<std::size_t>(begin / vertices_at_once)] =
+        sufficient_range(sample, matrices, all, static_cast<Index>(begin), static_cast<Index>(end), tolerance);
   });
-  if (targets_.cols() == 0) return {};
-  Equations& sum = parts.front();
-  for (std::size_t c = 1; c < parts.size(); ++c) {
-    sum.left += parts[c].left;
-    sum.right += parts[c].right;
-    sum.reach = sum.reach.cwiseMax(parts[c].reach);
-  }
-  reach_ = reach_.cwiseMax(sum.reach);
-  sum.left.diagonal().array() += 1e-7 * sum.left.trace() / static_cast<double>(targets_.cols()) + 1e-30;
-  return sum.left.selfadjointView<Eigen::Lower>().ldlt().solve(sum.right).cwiseProduct(unit_.cast<double>());
+  return needed.empty() ? 0 : *std::max_element(needed.begin(), needed.end());
 }
 
-FrameFit MeshFit::fit() {
-  const Eigen::Index n = vertex_count();
-  FrameFit result;
-  result.largest_reachless = reachless_;
-  result.weights = solve();
-  const Eigen::VectorXf residual = posed_ * result.weights.cast<float>() - goal_;
-  for (Eigen::Index v = 0; v < n; ++v) {
-    const double x = residual[v], y = residual[n + v], z = residual[2 * n + v];
-    const double squared = x * x + y * y + z * z;
-    result.largest_error = std::max(result.largest_error, squared);
-    result.squared_error += squared;
-  }
-  result.largest_error = std::sqrt(result.largest_error);
-  return result;
+Eigen::MatrixXf MeshFit::weights(const Samples& samples, Index k) const {
+  const auto rows = static_cast<Index>(samples.rows());
+  std::vector<Eigen::MatrixXf> parts(chunk_count(rows, rows_at_once));
+  parallel_ranges(rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    parts[static_cast<std::size_t>(begin / rows_at_once)].noalias() =
+        directions_.block(begin, 0, end - begin, k).transpose() * samples.middleRows(begin, end - begin);
+  });
+  MatX sum = MatX::Zero(k, samples.cols());
+  for (const Eigen::MatrixXf& part : parts) sum += part.cast<double>();
+  return sum.cast<float>();
 }
 
-std::vector<Vec3> MeshFit::bind_displacements() const {
-  const Eigen::Index n = vertex_count();
-  std::vector<Vec3> result(static_cast<std::size_t>(n));
-  for (Eigen::Index v = 0; v < n; ++v) {
-    const auto scaled = Eigen::Vector3f(sample_[v], sample_[n + v], sample_[2 * n + v]);
-    result[static_cast<std::size_t>(v)] = scaled.cast<double>() / scale_[v];
+Eigen::MatrixXf MeshFit::residuals(const Samples& samples, const Eigen::MatrixXf& weights) const {
+  Eigen::MatrixXf left(samples.rows(), samples.cols());
+  parallel_ranges(static_cast<std::int64_t>(samples.rows()), rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    auto part = left.middleRows(begin, end - begin);
+    part = samples.middleRows(begin, end - begin);
+    part.noalias() -= directions_.block(begin, 0, end - begin, weights.rows()) * weights;
+  });
+  return left;
+}
+
+FrameError MeshFit::error(std::span<const float> residual, std::span<const Affine> matrices) const {
+  std::vector<FrameError> parts(chunk_count(vertex_count(), vertices_at_once));
+  parallel_for(vertex_count(), vertices_at_once, [&](std::int64_t i) {
+    const auto v = static_cast<std::size_t>(i);
+    const Vec3 r = at(residual, v).cast<double>() / scale_[i];
+    const double squared = (matrices[v].linear() * r).squaredNorm();
+    FrameError& part = parts[v / vertices_at_once];
+    part.largest = std::max(part.largest, squared);
+    part.squares += squared;
+  });
+  FrameError sum;
+  for (const FrameError& part : parts) {
+    sum.largest = std::max(sum.largest, part.largest);
+    sum.squares += part.squares;
   }
+  sum.largest = std::sqrt(sum.largest);
+  return sum;
+}
+
+VecX MeshFit::reach(Index k) const {
+  const Eigen::Index n = vertex_count();
+  VecX reach = VecX::Zero(k);
+  for (Eigen::Index t = 0; t < (n > 0 ? k : 0); ++t) {
+    const auto part = [&](Eigen::Index i) { return directions_.col(t).segment(i * n, n).array(); };
+    const float squared = ((part(0).square() + part(1).square() + part(2).square()) * growth_.array()).maxCoeff();
+    reach[t] = std::sqrt(squared);
+  }
+  return reach;
+}
+
+Eigen::MatrixXf MeshFit::targets(Index k) const {
+  return directions_.leftCols(k).array().colwise() / scale_.replicate<3, 1>().array();
+}
+
+std::vector<Vec3> MeshFit::bind_displacements(std::span<const float> sample) const {
+  std::vector<Vec3> result;
+  for (std::size_t v = 0; v < sample.size() / 3; ++v)
+    result.push_back(at(sample, v).cast<double>() / scale_[static_cast<Eigen::Index>(v)]);
   return result;
 }
 

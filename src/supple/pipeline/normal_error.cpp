@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/normal_error.h"
 
-#include "supple/mesh/normal_turn.h"
-
 #include <Eigen/Geometry>
 
 #include <cmath>
@@ -10,14 +8,16 @@
 
 namespace supple {
 
-void NormalError::add(const Surface& surface, std::span<const Vec3> displacements, std::span<const Vec3> turns) {
-  std::vector<Vec3> moved = surface.vertices;
+NormalError::NormalError(const Surface& surface)
+    : surface_(&surface), rest_(vertex_areas(surface.triangles, surface.vertices)) {}
+
+void NormalError::add(std::span<const Vec3> displacements, std::span<const Vec3> turns) {
+  std::vector<Vec3> moved = surface_->vertices;
   for (std::size_t v = 0; v < moved.size(); ++v) moved[v] += displacements[v];
-  const VertexAreas before = vertex_areas(surface.triangles, surface.vertices);
-  const VertexAreas after = vertex_areas(surface.triangles, moved);
+  const VertexAreas after = vertex_areas(surface_->triangles, moved);
   for (std::size_t v = 0; v < moved.size(); ++v) {
-    if (!before.has_normal(v) || !after.has_normal(v)) continue;
-    const Vec3 n = before.vector[v].normalized();
+    if (!rest_.has_normal(v) || !after.has_normal(v)) continue;
+    const Vec3 n = rest_.vector[v].normalized();
     const Vec3 played = n + turns[v].cross(n), wanted = after.vector[v];
     const double degrees = std::atan2(played.cross(wanted).norm(), played.dot(wanted)) * 180 / std::numbers::pi;
     largest_ = std::max(largest_, degrees);

@@ -2,7 +2,7 @@
 // The angle between normals as morph targets turn them and those of the deformed surface, gathered over frames.
 #pragma once
 
-#include "supple/mesh/surface.h"
+#include "supple/mesh/normal_turn.h"
 
 #include <array>
 #include <span>
@@ -11,9 +11,12 @@ namespace supple {
 
 class NormalError {
  public:
-  /// Adds a frame: the surface at rest, its displacements, and by how much the normals were turned [rad]. Vertices
-  /// without a normal to speak of are left out.
-  void add(const Surface& surface, std::span<const Vec3> displacements, std::span<const Vec3> turns);
+  /// The surface at rest must outlive this.
+  explicit NormalError(const Surface& surface);
+
+  /// Adds a frame: displacements, and by how much the normals were turned [rad]. Vertices without a normal to speak of
+  /// are left out.
+  void add(std::span<const Vec3> displacements, std::span<const Vec3> turns);
 
   double rms_degrees() const;
   double largest_degrees() const { return largest_; }
@@ -21,6 +24,8 @@ class NormalError {
   double percentile_degrees(double share) const;
 
  private:
+  const Surface* surface_;
+  VertexAreas rest_;
   std::array<std::int64_t, 1801> histogram_{};
   std::int64_t count_ = 0;
   double squares_ = 0;

@@ -24,6 +24,9 @@ std::vector<Index> all_or(std::span<const Index> chosen, std::size_t count) {
 Status check_clip(const RawCharacter& character, const SoftClip& clip) {
   if (clip.clip < 0 || clip.clip >= static_cast<Index>(character.clips.size()))
     return usage_error(fmt::format("{} has no clip {}; it has {}.", character.name, clip.clip, character.clips.size()));
+  if (clip.written_every < 1)
+    return usage_error(fmt::format("Of the frames of a clip every first, second or so is written, not every {}th.",
+                                   clip.written_every));
   const auto bad = [](double a, double b) { return !(a < b); };
   const std::vector<double>& times = clip.times;
   if (times.empty() || !(times.front() >= 0) || !std::isfinite(times.back()) ||

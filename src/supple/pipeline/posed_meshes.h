@@ -65,6 +65,10 @@ class SoftPlayer {
   /// The clip's number in `clips` of a frame, and where that clip's frames begin.
   Index clip_of(Index frame) const { return clip_of_[static_cast<std::size_t>(frame)]; }
   Index first_frame(Index clip) const { return first_frame_[static_cast<std::size_t>(clip)]; }
+  bool is_written(Index frame) const {
+    const Index c = clip_of(frame);
+    return clips()[static_cast<std::size_t>(c)].is_written(static_cast<std::size_t>(frame - first_frame(c)));
+  }
 
   /// Poses the meshes at a frame.
   void pose(Index frame);

@@ -22,6 +22,19 @@ struct RawCharacter;
 struct SoftClip {
   Index clip = 0;             ///< of RawCharacter::clips
   std::vector<double> times;  ///< of its frames [s], ascending, in the time of the clip
+  /// Files get every so many-th frame, from the first, and the last. Those between show what players make of the gaps:
+  /// with 2, the error that compress_motion.h states holds half-way between frames, too.
+  Index written_every = 1;
+
+  bool is_written(std::size_t frame) const {
+    return frame % static_cast<std::size_t>(written_every) == 0 || frame + 1 == times.size();
+  }
+  std::vector<double> written_times() const {
+    std::vector<double> written;
+    for (std::size_t f = 0; f < times.size(); ++f)
+      if (is_written(f)) written.push_back(times[f]);
+    return written;
+  }
 };
 
 /// The displacements of all frames: those of the first clip, then those of the second …

@@ -17,14 +17,16 @@ double moved(std::span<const double> times, std::span<const VecX> frames, const 
   return ((1 - s) * frames[a] + s * frames[b] - frames[f]).cwiseAbs().dot(reach);
 }
 
-/// The farthest frame to which a line from `a` may run.
-std::size_t farthest(std::span<const double> times, std::span<const VecX> frames, const VecX& reach,
-                     std::span<const double> slack, std::size_t a) {
-  std::size_t best = a + 1;
-  for (std::size_t b = a + 2; b < std::min(frames.size(), a + longest_line); ++b) {
-    for (std::size_t f = a + 1; f < b; ++f)
-      if (!(moved(times, frames, reach, a, b, f) <= slack[f])) return best;
-    best = b;
+/// The farthest candidate to which a line from candidate `from` may run.
+std::size_t farthest(std::span<const double> times, std::span<const VecX> frames,
+                     std::span<const std::size_t> candidates, const VecX& reach, std::span<const double> slack,
+                     std::size_t from) {
+  std::size_t best = from + 1;
+  const std::size_t a = candidates[from];
+  for (std::size_t to = from + 2; to < candidates.size() && candidates[to] < a + longest_line; ++to) {
+    for (std::size_t f = a + 1; f < candidates[to]; ++f)
+      if (!(moved(times, frames, reach, a, candidates[to], f) <= slack[f])) return best;
+    best = to;
   }
   return best;
 }
@@ -40,21 +42,15 @@ void WeightCurve::sample(double time, std::span<double> out) const {
     out[k] = (1 - s) * values[a * out.size() + k] + s * values[b * out.size() + k];
 }
 
-WeightCurve thin_keys(std::span<const double> times, std::span<const VecX> frames, const VecX& reach,
-                      std::span<const double> slack, std::span<double> spent) {
-  SUPPLE_ASSERT(times.size() == frames.size() && times.size() == slack.size() && times.size() == spent.size());
+WeightCurve thin_keys(std::span<const double> times, std::span<const VecX> frames,
+                      std::span<const std::size_t> candidates, const VecX& reach, std::span<const double> slack) {
+  SUPPLE_ASSERT(times.size() == frames.size() && times.size() == slack.size());
   WeightCurve curve;
-  const auto keep = [&](std::size_t f) {
-    curve.times.push_back(times[f]);
-    curve.values.insert(curve.values.end(), frames[f].begin(), frames[f].end());
-  };
-  std::fill(spent.begin(), spent.end(), 0.0);
-  if (!times.empty()) keep(0);
-  for (std::size_t a = 0; a + 1 < times.size();) {
-    const std::size_t b = farthest(times, frames, reach, slack, a);
-    for (std::size_t f = a + 1; f < b; ++f) spent[f] = moved(times, frames, reach, a, b, f);
-    keep(b);
-    a = b;
+  for (std::size_t at = 0; at < candidates.size();) {
+    const VecX& key = frames[candidates[at]];
+    curve.times.push_back(times[candidates[at]]);
+    curve.values.insert(curve.values.end(), key.begin(), key.end());
+    at = farthest(times, frames, candidates, reach, slack, at);
   }
   return curve;
 }

@@ -20,10 +20,11 @@ struct WeightCurve {
   void sample(double time, std::span<double> out) const;
 };
 
-/// A curve through some of the frames. One is left out only where Σ_k reach_k |error of weight k| ≤ slack: `reach` says
-/// how far a unit of each weight moves anything, `slack` how far each frame may be moved [m]. `spent`, one per frame,
-/// receives what was used of it.
-WeightCurve thin_keys(std::span<const double> times, std::span<const VecX> frames, const VecX& reach,
-                      std::span<const double> slack, std::span<double> spent);
+/// A curve through some of the frames: the first and the last of `candidates` (ascending), and of the others those that
+/// are needed. The line between two keys may move the frames between them, candidates or not, so far that
+/// Σ_k reach_k |error of weight k| ≤ slack: `reach` says how far a unit of each weight moves anything, `slack` how far
+/// each frame may be moved [m]. Between neighbouring candidates the line is as it is.
+WeightCurve thin_keys(std::span<const double> times, std::span<const VecX> frames,
+                      std::span<const std::size_t> candidates, const VecX& reach, std::span<const double> slack);
 
 }  // namespace supple

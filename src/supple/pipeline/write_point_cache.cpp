@@ -19,7 +19,7 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
   std::string plain;
   for (const char c : name.substr(0, 100))
     plain += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
-  if (plain.empty()) plain = "_";
+  if (plain.empty()) plain.push_back('_');
   std::string unique = plain;
   for (int k = 2; !taken.insert(unique).second; ++k) unique = fmt::format("{}_{}", plain, k);
   return unique;
@@ -61,15 +61,18 @@ class CacheWriter {
   OpenedSink open(std::size_t m, Index c, const std::string& name, const std::string& file) const {
     CacheDescription description = description_of(player_.meshes().mesh(m));
     description.clip = name;
-    description.times = player_.clips()[static_cast<std::size_t>(c)].times;
+    description.times = player_.clips()[static_cast<std::size_t>(c)].written_times();
     description.frame_rate = settings_.frame_rate;
     const std::string stem = (folder_ / (file + "." + mesh_names_[m])).string();
     if (settings_.format == CacheFormat::pc2) return open_pc2_sink(stem, description);
     if (settings_.format == CacheFormat::mdd) return open_mdd_sink(stem, description);
-    return open_texture_sink(stem, description);
+    const bool png = settings_.format == CacheFormat::texture_png;
+    if (png) description.range = ranges_[m];
+    return open_texture_sink(stem, description, png ? TextureFormat::png : TextureFormat::exr);
   }
 
   Status write_clip(Index c, const std::string& name, const std::string& file) {
+    if (settings_.format == CacheFormat::texture_png) SUPPLE_RETURN_IF_ERROR(find_ranges(c));
     std::vector<std::unique_ptr<CacheSink>> sinks;
     for (std::size_t m = 0; m < player_.meshes().meshes().size(); ++m) {
       OpenedSink sink = open(m, c, name, file);
@@ -78,23 +81,43 @@ class CacheWriter {
     }
     for (Index f = player_.first_frame(c); f < player_.first_frame(c + 1); ++f) {
       if (progress_.cancelled()) return failure("Writing the positions was stopped.");
-      SUPPLE_RETURN_IF_ERROR(write_frame(f, sinks));
+      if (player_.is_written(f)) SUPPLE_RETURN_IF_ERROR(write_frame(f, sinks));
       progress_.update(static_cast<double>(f + 1) / player_.frame_count());
     }
     for (const auto& sink : sinks) SUPPLE_RETURN_IF_ERROR(sink->finish(files_));
     return {};
   }
 
-  Status write_frame(Index f, const std::vector<std::unique_ptr<CacheSink>>& sinks) {
+  /// Of the positions of each mesh in a clip, by playing it once more.
+  Status find_ranges(Index c) {
+    ranges_.assign(player_.meshes().meshes().size(), {});
+    for (Index f = player_.first_frame(c); f < player_.first_frame(c + 1); ++f) {
+      if (progress_.cancelled()) return failure("Writing the positions was stopped.");
+      if (!player_.is_written(f)) continue;
+      play(f);
+      for (std::size_t m = 0; m < ranges_.size(); ++m) ranges_[m].include(positions_of(m));
+    }
+    return {};
+  }
+
+  void play(Index f) {
     const std::span<const Vec3> displacement = player_.play(f);
     positions_.resize(displacement.size());
     player_.meshes().positions(positions_);
     for (std::size_t v = 0; v < positions_.size(); ++v) positions_[v] += displacement[v];
+  }
+
+  std::span<const Vec3> positions_of(std::size_t m) const {
+    return std::span<const Vec3>(positions_)
+        .subspan(static_cast<std::size_t>(player_.meshes().first_vertex()[m]),
+                 player_.meshes().mesh(m).surface.vertices.size());
+  }
+
+  Status write_frame(Index f, const std::vector<std::unique_ptr<CacheSink>>& sinks) {
+    play(f);
     for (std::size_t m = 0; m < sinks.size(); ++m) {
       const CharacterMesh& mesh = player_.meshes().mesh(m);
-      const auto own =
-          std::span<const Vec3>(positions_)
-              .subspan(static_cast<std::size_t>(player_.meshes().first_vertex()[m]), mesh.surface.vertices.size());
+      const std::span<const Vec3> own = positions_of(m);
       std::vector<Vec3> normals;
       if (sinks[m]->wants_normals()) normals = vertex_normals(mesh.surface.triangles, own);
       SUPPLE_RETURN_IF_ERROR(sinks[m]->add_frame(unwelded(mesh, own), unwelded(mesh, normals)));
@@ -116,6 +139,7 @@ class CacheWriter {
   SoftPlayer player_;
   std::vector<std::string> mesh_names_;
   std::vector<Vec3> positions_;
+  std::vector<VectorRange> ranges_;  ///< of each mesh in the clip being written
   std::vector<std::filesystem::path> files_;
 };
 

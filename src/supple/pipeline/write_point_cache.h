@@ -3,8 +3,8 @@
 // file: primitive after primitive of a mesh, in the order of the file's arrays, seams unwelded. Positions are in the
 // world.
 //
-// Files per clip and mesh: FOLDER/CLIP.MESH.pc2, .mdd; or CLIP.MESH.position.exr, .normal.exr and .json
-// (docs/formats.md describes the texture's layout). Each file appears whole or not at all.
+// Files per clip and mesh: FOLDER/CLIP.MESH.pc2, .mdd; or CLIP.MESH.position.exr, .normal.exr and .json, with PNG in
+// place of EXR for texture_png (docs/formats.md describes the texture's layout). Each file appears whole or not at all.
 #pragma once
 
 #include "supple/base/progress.h"
@@ -15,7 +15,7 @@
 
 namespace supple {
 
-enum class CacheFormat { pc2, mdd, texture };
+enum class CacheFormat { pc2, mdd, texture, texture_png };
 
 struct CacheSettings {
   CacheFormat format = CacheFormat::pc2;

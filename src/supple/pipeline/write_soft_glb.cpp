@@ -153,8 +153,8 @@ std::vector<NewJoint> new_joints(const RawCharacter& character, const CharacterM
 }
 
 /// D in the parent's space, about the bone's centre: rotation R, translation R c + t.
-std::vector<Channel> bone_channels(const MeshBones& bones, const std::vector<double>& times, Index first_frame,
-                                   Index first_node) {
+std::vector<Channel> bone_channels(const MeshBones& bones, const SoftClip& clip, Index first_frame, Index first_node) {
+  const std::vector<double> times = clip.written_times();
   std::vector<Channel> channels;
   for (std::size_t h = 0; h < bones.bones.size(); ++h) {
     const HelperBone& bone = bones.bones[h];
@@ -162,7 +162,8 @@ std::vector<Channel> bone_channels(const MeshBones& bones, const std::vector<dou
     Channel place{node, ChannelTarget::translation, Interpolation::linear, 3, times, {}};
     Channel turn{node, ChannelTarget::rotation, Interpolation::linear, 4, times, {}};
     Quat last = Quat::Identity();
-    for (std::size_t f = 0; f < times.size(); ++f) {
+    for (std::size_t f = 0; f < clip.times.size(); ++f) {
+      if (!clip.is_written(f)) continue;
       const RigidTransform& motion = bone.motion[static_cast<std::size_t>(first_frame) + f];
       const Vec3 t = motion * bone.centre;
       Eigen::Vector4d q = motion.rotation.coeffs();
@@ -220,10 +221,10 @@ Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const 
     SUPPLE_RETURN_IF_ERROR(set_skin_weights(document, *own, weights, mesh.welded_vertex));
     Index first = 0;
     for (std::size_t c = 0; c < motion.clips.size(); ++c) {
-      const std::vector<double>& times = motion.clips[c].times;
+      const SoftClip& clip = motion.clips[c];
       SUPPLE_RETURN_IF_ERROR(
-          add_channels(document, (*animations)[c], bone_channels(bones, times, first, added->first_node)));
-      first += static_cast<Index>(times.size());
+          add_channels(document, (*animations)[c], bone_channels(bones, clip, first, added->first_node)));
+      first += static_cast<Index>(clip.times.size());
     }
   }
   return {};
