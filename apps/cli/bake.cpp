@@ -62,6 +62,7 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   if (options.format == "pc2") settings.format = BakeFormat::pc2;
   if (options.format == "mdd") settings.format = BakeFormat::mdd;
   if (options.format == "exr") settings.format = BakeFormat::exr;
+  if (options.format == "png") settings.format = BakeFormat::png;
   return settings;
 }
 
@@ -292,8 +293,8 @@ RunCommand add(CLI::App& app) {
   app.add_option("--tolerance", options->tolerance, "Largest error of the written motion, in % of the height [0.1]")
       ->check(positive())
       ->type_name("PERCENT");
-  app.add_option("--format", options->format, "glb, or point caches: pc2, mdd, exr (vertex animation texture) [glb]")
-      ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr"}).description(""))
+  app.add_option("--format", options->format, "glb, or point caches: pc2, mdd, or vertex animation textures: exr, png [glb]")
+      ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr", "png"}).description(""))
       ->type_name("FORMAT");
   app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");
   return [options](Session& session) { return bake(*options, session); };

@@ -192,6 +192,8 @@ CacheFormat cache_format(BakeFormat format) {
       return CacheFormat::mdd;
     case BakeFormat::exr:
       return CacheFormat::texture;
+    case BakeFormat::png:
+      return CacheFormat::texture_png;
     default:
       return CacheFormat::pc2;
   }

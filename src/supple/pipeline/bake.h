@@ -16,7 +16,7 @@ enum class LoopChoice {
   closing,  ///< those that end in the pose they begin with
 };
 
-enum class BakeFormat { glb, pc2, mdd, exr };
+enum class BakeFormat { glb, pc2, mdd, exr, png };
 
 struct BakeSettings {
   std::vector<std::string> clips;  ///< empty: all
