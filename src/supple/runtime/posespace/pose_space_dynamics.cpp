@@ -75,7 +75,6 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
     inertial.middleRows<3>(3 * static_cast<Eigen::Index>(k)) = model->basis.middleRows<3>(3 * model->vertices[k].point);
   dynamics.inertial_basis_ = padded_rows<T>(inertial, stride);
   dynamics.surface_basis_ = padded_rows<T>(model->surface.basis, stride);
-  dynamics.accelerations_.resize(model->vertices.size());
   dynamics.last_.resize(model->vertices.size());
   dynamics.before_last_.resize(model->vertices.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
@@ -89,6 +88,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
 template <class T>
 void PoseSpaceDynamics<T>::reset() {
   for (auto* values : {&q_, &v_, &a_}) std::fill(values->begin(), values->end(), T(0));
+  accelerated_ = true;
   known_ = 0;
 }
 
@@ -96,7 +96,8 @@ template <class T>
 void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> velocity) {
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(velocity.begin(), velocity.end(), v_.begin());
-  std::fill(a_.begin(), a_.end(), T(0));
+  for (std::size_t c = 0; c < q_.size(); ++c) past_q_[c] = q_[c] - static_cast<T>(settings_.time_step) * v_[c];
+  accelerated_ = false;
 }
 
 template <class T>
@@ -145,10 +146,9 @@ void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const So
     const Vec3 rest = W * positions_[point];
     Vec3 a = -forces.gravity;
     if (known_ >= 2) {
-      const Vec3 turned = B * basis_times(static_cast<Index>(k), q_.data());
-      const Vec3 turned_past = B * basis_times(static_cast<Index>(k), past_q_.data());
-      a += (rest - 2 * last_[k].rest + before_last_[k].rest + shift - 2 * (last_[k].displacement - turned) +
-            (before_last_[k].displacement - turned_past)) /
+      a += (rest - 2 * last_[k].rest + before_last_[k].rest + shift -
+            2 * (last_[k].rotation - B) * basis_times(static_cast<Index>(k), q_.data()) +
+            (before_last_[k].rotation - B) * basis_times(static_cast<Index>(k), past_q_.data())) /
            (h * h);
     }
     if (forces.drag > 0 && known_ >= 1) {
@@ -181,10 +181,19 @@ void PoseSpaceDynamics<T>::remember_motion(const RigidTransform& placement) {
   for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
     const auto point = static_cast<std::size_t>(model_->vertices[k].point);
     last_[k].rest = W * positions_[point];
-    last_[k].displacement =
-        W * (rotations_[point].template cast<double>() * basis_times(static_cast<Index>(k), q_.data()));
+    last_[k].rotation = W * rotations_[point].template cast<double>();
   }
   known_ = std::min(known_ + 1, 2);
+}
+
+template <class T>
+void PoseSpaceDynamics<T>::find_acceleration() {
+  std::fill(residual_.begin(), residual_.end(), T(0));
+  forces_.evaluate(q_.data(), v_.data(), static_cast<T>(settings_.stiffness_damping));
+  forces_.add_force(residual_.data());
+  for (std::size_t c = 0; c < q_.size(); ++c)
+    a_[c] = force_[c] - static_cast<T>(settings_.mass_damping) * v_[c] - residual_[c];
+  accelerated_ = true;
 }
 
 template <class T>
@@ -232,6 +241,7 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
   std::fill(force_.begin(), force_.end(), T(0));
   add_inertia(placement, forces, force_.data());
   add_surface_forces(placement, forces, force_.data());
+  if (!accelerated_) find_acceleration();
   const Scheme scheme(settings_);
   if (all_finite(force_) && solve(scheme, report)) {
     past_q_ = q_;
@@ -240,7 +250,7 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
     std::swap(a_, next_a_);
     remember_motion(placement);
   } else {
-    report.recovered = true;
+    report = {.residual = 0.0, .recovered = true};
     reset();
   }
   return report;

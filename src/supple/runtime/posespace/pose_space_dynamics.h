@@ -68,6 +68,7 @@ class PoseSpaceDynamics {
 
   std::span<const T> coordinates() const { return {q_.data(), static_cast<std::size_t>(size())}; }
   std::span<const T> velocities() const { return {v_.data(), static_cast<std::size_t>(size())}; }
+  /// Puts the flesh elsewhere; the motion of the rig goes on.
   void set_state(std::span<const T> q, std::span<const T> velocity);
 
   T elastic_energy() { return forces_.energy(q_.data()); }
@@ -79,9 +80,9 @@ class PoseSpaceDynamics {
                              std::span<Vec3> displacements);
 
  private:
-  struct Motion {       ///< of an inertial cubature vertex: what the next two steps need to know
-    Vec3 rest;          ///< W Φ without W's translation
-    Vec3 displacement;  ///< W R U q
+  struct Motion {   ///< of an inertial cubature vertex: what the next two steps need to know
+    Vec3 rest;      ///< W Φ without W's translation
+    Mat3 rotation;  ///< B = W R
   };
   struct Scheme;
 
@@ -91,6 +92,8 @@ class PoseSpaceDynamics {
   void add_inertia(const RigidTransform& placement, const SoftForces& forces, T* f);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
   void remember_motion(const RigidTransform& placement);
+  /// q̈ = f̃_ext − D̃ q̇ − f̃(q), of a state that was put in.
+  void find_acceleration();
   bool solve(const Scheme& scheme, PoseSpaceReport& report);
   Vec3 basis_times(Index point, const T* q) const;
   void add_basis_transposed(const T* rows, const Vec3& force, T* f) const;
@@ -106,9 +109,9 @@ class PoseSpaceDynamics {
   std::vector<Eigen::Matrix<T, 3, 3>> rotations_;
   std::vector<T> inertial_basis_;  ///< U at the cubature vertices, three padded rows each
   std::vector<T> surface_basis_;   ///< A U, likewise
-  std::vector<Vec3> accelerations_;
 
-  int known_ = 0;  ///< how many past steps the motion is known for, at most 2
+  bool accelerated_ = true;  ///< a_ fits q_ and v_
+  int known_ = 0;            ///< how many past steps the motion is known for, at most 2
   std::vector<Motion> last_, before_last_;
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
 
