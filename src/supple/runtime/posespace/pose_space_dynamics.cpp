@@ -75,10 +75,11 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
     inertial.middleRows<3>(3 * static_cast<Eigen::Index>(k)) = model->basis.middleRows<3>(3 * model->vertices[k].point);
   dynamics.inertial_basis_ = padded_rows<T>(inertial, stride);
   dynamics.surface_basis_ = padded_rows<T>(model->surface.basis, stride);
+  dynamics.accelerations_.resize(model->vertices.size());
   dynamics.last_.resize(model->vertices.size());
   dynamics.before_last_.resize(model->vertices.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
-                       &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_})
+                       &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_, &dynamics.twice_q_})
     values->assign(stride, T(0));
   dynamics.system_.resize(model->size());
   dynamics.model_ = std::move(model);
@@ -133,24 +134,36 @@ void PoseSpaceDynamics<T>::add_basis_transposed(const T* rows, const Vec3& force
   for (int c = 0; c < stride; ++c) f[c] += rows[c] * x + rows[stride + c] * y + rows[2 * stride + c] * z;
 }
 
+/// Of an inertial cubature vertex, at the end of the step; `shift` is that of the placement over three moments.
+template <class T>
+Vec3 PoseSpaceDynamics<T>::acceleration(Index vertex, const Vec3& rest, const Mat3& B, const Vec3& shift) {
+  const auto k = static_cast<std::size_t>(vertex);
+  const double h = settings_.time_step;
+  const Vec3 a = (rest - 2 * last_[k].rest + before_last_[k].rest + shift -
+                  (last_[k].rotation - B) * basis_times(vertex, twice_q_.data()) +
+                  (before_last_[k].rotation - B) * basis_times(vertex, past_q_.data())) /
+                 (h * h);
+  const bool continued = known_ >= 3 && settings_.integrator == PoseSpaceIntegrator::newmark;
+  const Vec3 result = continued ? Vec3(2 * a - accelerations_[k]) : a;
+  accelerations_[k] = a;
+  return result;
+}
+
 template <class T>
 void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const SoftForces& forces, T* f) {
   const double h = settings_.time_step;
   const Mat3 W = placement.rotation.toRotationMatrix();
   const Vec3 shift =
       known_ >= 2 ? Vec3(placement.translation - 2 * last_translation_ + before_last_translation_) : Vec3::Zero();
+  const T ahead = settings_.integrator == PoseSpaceIntegrator::newmark && accelerated_ ? static_cast<T>(h * h) : T(0);
+  for (std::size_t c = 0; c < q_.size(); ++c) twice_q_[c] = T(2) * q_[c] + ahead * a_[c];
   for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
     const CubatureVertex& vertex = model_->vertices[k];
     const auto point = static_cast<std::size_t>(vertex.point);
     const Mat3 B = W * rotations_[point].template cast<double>();
     const Vec3 rest = W * positions_[point];
     Vec3 a = -forces.gravity;
-    if (known_ >= 2) {
-      a += (rest - 2 * last_[k].rest + before_last_[k].rest + shift -
-            2 * (last_[k].rotation - B) * basis_times(static_cast<Index>(k), q_.data()) +
-            (before_last_[k].rotation - B) * basis_times(static_cast<Index>(k), past_q_.data())) /
-           (h * h);
-    }
+    if (known_ >= 2) a += acceleration(static_cast<Index>(k), rest, B, shift);
     if (forces.drag > 0 && known_ >= 1) {
       const Vec3 velocity = (rest - last_[k].rest + placement.translation - last_translation_) / h +
                             B * basis_times(static_cast<Index>(k), v_.data());
@@ -183,7 +196,7 @@ void PoseSpaceDynamics<T>::remember_motion(const RigidTransform& placement) {
     last_[k].rest = W * positions_[point];
     last_[k].rotation = W * rotations_[point].template cast<double>();
   }
-  known_ = std::min(known_ + 1, 2);
+  known_ = std::min(known_ + 1, 3);
 }
 
 template <class T>

@@ -7,8 +7,11 @@
 // With UᵀMU = 1 this is  q̈ + D̃ q̇ + f̃(q) = f̃_ext − Uᵀ M B⁻¹ a,  where
 //   a = [ΔΔ(WΦ) − 2 (B_n − B) U q_n + (B_n-1 − B) U q_n-1] / h²
 // is the acceleration of the rest shape in the world, and of the displacement that turns with it: centrifugal, Euler
-// and Coriolis forces of every limb. `a` is asked for at the inertial cubature vertices only. Only differences of
-// placements enter, each in its own place: the motion is the same wherever in the world, and whichever way, it happens.
+// and Coriolis forces of every limb. These differences belong to the middle of their three moments, one step ago.
+// Backward Euler is of first order anyway; Newmark continues them to the end of the step, 2 a − a°, and takes q_n + h²
+// q̈_n / 2 for q_n in a, which leaves errors of second order only. `a` is asked for at the inertial cubature vertices
+// only. Only differences of placements enter, each in its own place: the motion is the same wherever in the world, and
+// whichever way, it happens.
 //
 // Rayleigh damping D̃ = α + β K̃(q). step() allocates nothing and never throws; a step that breaks down is undone, the
 // flesh put at rest, and that is reported: no NaN leaves.
@@ -89,6 +92,7 @@ class PoseSpaceDynamics {
   PoseSpaceDynamics() = default;
   void pose_points(std::span<const double> p);
   /// f −= Uᵀ M B⁻¹ a, f̃_ext included.
+  Vec3 acceleration(Index vertex, const Vec3& rest, const Mat3& B, const Vec3& shift);
   void add_inertia(const RigidTransform& placement, const SoftForces& forces, T* f);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
   void remember_motion(const RigidTransform& placement);
@@ -111,12 +115,13 @@ class PoseSpaceDynamics {
   std::vector<T> surface_basis_;   ///< A U, likewise
 
   bool accelerated_ = true;  ///< a_ fits q_ and v_
-  int known_ = 0;            ///< how many past steps the motion is known for, at most 2
+  int known_ = 0;            ///< how many past steps the motion is known for, at most 3
   std::vector<Motion> last_, before_last_;
+  std::vector<Vec3> accelerations_;  ///< a of the last step
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
 
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
-  std::vector<T> next_q_, next_v_, next_a_, residual_, past_q_;
+  std::vector<T> next_q_, next_v_, next_a_, residual_, past_q_, twice_q_;
   DenseCholesky<T> system_;
 };
 
