@@ -73,8 +73,10 @@ void run_loop(Run& run, const PoseSpaceModel& model, SimulatedClip& result) {
   const double h = result.time_step;
   VecX start;
   run.step(result.start, result.start);
-  for (result.rounds = 1; result.rounds <= most_rounds; ++result.rounds) {
-    const double offset = result.start + (result.rounds - 1) * static_cast<double>(steps) * h;
+  while (result.rounds < most_rounds) {
+    const double offset = result.start + result.rounds * static_cast<double>(steps) * h;
+    ++result.rounds;
+    result.cuts = 0;
     start = run.coordinates();
     run.record(0);
     for (Eigen::Index k = 1; k <= steps; ++k) {
@@ -92,9 +94,11 @@ void run_loop(Run& run, const PoseSpaceModel& model, SimulatedClip& result) {
 
 void run_once(Run& run, const SimulateSettings& settings, bool pushed, SimulatedClip& result) {
   const double h = result.time_step;
-  const auto before = static_cast<int>(std::ceil(std::min(settings.preroll, result.start) / h));
-  if (before == 0 && pushed) run.settle(result.start, static_cast<int>(settings.preroll / h));
+  // Whole steps within the clip: before its first moment nothing is known.
+  const auto before = static_cast<int>(std::floor(std::min(settings.preroll, result.start) / h + 1e-9));
+  if (pushed) run.settle(result.start - before * h, static_cast<int>(settings.preroll / h));
   for (int k = before; k > 0; --k) run.step(result.start - (k + 1) * h, result.start - k * h);
+  result.cuts = 0;
   for (Eigen::Index k = 0; k < result.coordinates.cols(); ++k) {
     const double time = result.start + static_cast<double>(k) * h;
     run.step(k == 0 ? time : time - h, time);
