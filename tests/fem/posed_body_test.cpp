@@ -13,7 +13,7 @@ const BoxSpec specimen{.cells = {2, 3, 2}, .distortion = 0.2, .heterogeneous = t
 VecX bent_shape(const ElasticBody& body) {
   return displacement(body, [](const Vec3& X) -> Vec3 {
     const double angle = 0.8 * X.y();
-    const double radius = 1.2 - 1.1 * X.x();
+    const double radius = 1.2 - 0.5 * X.x();
     return {1.2 - radius * std::cos(angle), radius * std::sin(angle) * 1.2, 0.9 * X.z() + 0.1 * X.x()};
   });
 }

@@ -143,7 +143,7 @@ std::vector<Vec3> points_inside(const Vec3& center, double radius, double half, 
     Vec3 x = random.segment<3>(3 * k);
     const double ring = std::hypot(x[0], x[2]);
     if (ring > 1) x /= ring;
-    points.push_back(center + Vec3(0.9 * radius * x[0], half * x[1], 0.9 * radius * x[2]));
+    points.push_back(center + Vec3(0.8 * radius * x[0], half * x[1], 0.8 * radius * x[2]));
   }
   return points;
 }
@@ -170,7 +170,9 @@ TEST(SurfaceCarry, TwoCloseLimbsDoNotMix) {
   const Surface other = capsule(Vec3(0.202, 0, 0), 0.1, 0.4);  // two millimetres between them
   skin.vertices.insert(skin.vertices.end(), other.vertices.begin(), other.vertices.end());
   for (const Triangle& t : other.triangles) skin.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
-  const std::vector<Vec3> left = points_inside(Vec3::Zero(), 0.1, 0.4, 300);
+  std::vector<Vec3> left = points_inside(Vec3::Zero(), 0.1, 0.4, 300);
+  // And some in the gap, nearer to the left one: a mesh is never exactly as wide as its skin.
+  for (int k = 0; k < 20; ++k) left.emplace_back(0.1005, 0.004 * k - 0.04, 0.0);
   const SurfaceCarry carry = make_surface_carry(left, skin);
   for (std::size_t i = 0; i < left.size(); ++i) {
     for (std::size_t k = 0; k < 4; ++k) {

@@ -162,6 +162,12 @@ TEST(ClipMotion, ALoopThatDoesNotCloseIsCutWhereItStartsAgain) {
 
 // ---- simulate_clip --------------------------------------------------------------------------------------------------
 
+SimulateSettings looping(bool loop) {
+  SimulateSettings settings;
+  settings.loop = loop;
+  return settings;
+}
+
 struct Limb {
   SoftLimb limb = make_soft_limb();
   ReducedBody reduced = reduce_limb(limb);
@@ -182,7 +188,7 @@ struct Limb {
 TEST(SimulatedClip, ALoopClosesAndIsThePeriodicMotion) {
   const Limb limb;
   const Clip clip = keyed(0.9, 60, [](double time) { return walk(time / 0.9); });
-  const SimulatedClip loop = limb.simulate(clip, {.loop = true});
+  const SimulatedClip loop = limb.simulate(clip, looping(true));
   const Eigen::Index last = loop.coordinates.cols() - 1;
   const double peak = limb.shown(loop.coordinates);
   EXPECT_GT(peak, 0.005);
@@ -201,8 +207,16 @@ TEST(SimulatedClip, ALoopClosesAndIsThePeriodicMotion) {
   EXPECT_EQ(loop.cuts, 0);
   // The same clip written down six times, without any loop: its last round is the loop.
   const ClipMotion rounds(limb.limb.rig, clip, true, 1.0);
-  Clip written = keyed(5.4, 60, [&](double time) { return walk(time / 0.9); });
-  const SimulatedClip plain = limb.simulate(written, {.time_step = loop.time_step});
+  const Clip written = keyed(5.4, 60, [&](double time) {
+    CharacterPose pose = limb.limb.rig.neutral();
+    rounds.sample(time, pose);
+    LimbMotion motion = walk(time / 0.9);
+    motion.root = pose.placement;
+    return motion;
+  });
+  SimulateSettings finer;
+  finer.time_step = loop.time_step;
+  const SimulatedClip plain = limb.simulate(written, finer);
   ASSERT_EQ(plain.coordinates.cols(), 6 * last + 1);
   EXPECT_LT(limb.shown(plain.coordinates.rightCols(last) - loop.coordinates.rightCols(last)), 5e-3 * peak);
 }
@@ -214,7 +228,7 @@ TEST(SimulatedClip, InterpolatesBetweenItsSteps) {
   clip.coordinates.resize(2, 11);
   for (Eigen::Index k = 0; k <= 10; ++k) {
     const double t = 0.1 * static_cast<double>(k);
-    clip.coordinates.col(k) = Eigen::Vector2d(1 + 2 * t - 3 * t * t, t);
+    clip.coordinates.col(k) = VecX{{1 + 2 * t - 3 * t * t, t}};
   }
   EXPECT_NEAR(clip.end(), 1.5, 1e-12);
   for (Eigen::Index k = 0; k <= 10; ++k)
@@ -224,7 +238,7 @@ TEST(SimulatedClip, InterpolatesBetweenItsSteps) {
     EXPECT_NEAR(clip.at(0.5 + t)[1], t, 1e-12);
   }
   EXPECT_EQ(clip.at(-7), VecX(clip.coordinates.col(0)));
-  EXPECT_EQ(clip.at(7), VecX(clip.coordinates.col(10)));
+  EXPECT_LT((clip.at(7) - clip.coordinates.col(10)).norm(), 1e-15);
   clip.loop = true;
   for (Eigen::Index k = 0; k <= 10; ++k)
     clip.coordinates(0, k) = std::sin(2 * std::numbers::pi * static_cast<double>(k) / 10);
@@ -309,7 +323,7 @@ TEST(SimulatedClip, CutsAreNotFeltAndCountedOnce) {
     return LimbMotion{{Vec3(time < 0.5 - 1e-9 ? 0 : 40, 0, 0), Quat::Identity()}, 0.3, 0};
   };
   for (const bool loop : {false, true}) {
-    const SimulatedClip clip = limb.simulate(keyed(1, 4, jump, Interpolation::step), {.loop = loop});
+    const SimulatedClip clip = limb.simulate(keyed(1, 4, jump, Interpolation::step), looping(loop));
     EXPECT_LT(limb.shown(clip.coordinates), 1e-6);
     EXPECT_EQ(clip.cuts, 1);
     EXPECT_EQ(clip.recovered, 0);

@@ -3,15 +3,27 @@
 
 #include <Eigen/Cholesky>
 
+#include <cmath>
 #include <vector>
 
 namespace supple {
 namespace {
 
+/// G of unit columns with as much more on its diagonal as makes it definite: 1e-12 keeps twins apart; where sums of
+/// single precision have left G a little indefinite, it takes more.
+MatX made_definite(const MatX& G) {
+  MatX shifted = G;
+  for (double shift = 1e-12; shift < 1; shift *= 100) {
+    shifted.diagonal() = G.diagonal().array() + shift;
+    if (shifted.llt().info() == Eigen::Success) break;
+  }
+  return shifted;
+}
+
 class BlockPivoting {
  public:
-  BlockPivoting(const MatX& G, const VecX& h)
-      : G_(G),
+  BlockPivoting(MatX G, const VecX& h)
+      : G_(std::move(G)),
         h_(h),
         positive_(static_cast<std::size_t>(h.size()), 1),
         x_(VecX::Zero(h.size())),
@@ -47,9 +59,8 @@ class BlockPivoting {
     std::vector<Eigen::Index> set;
     for (std::size_t i = 0; i < positive_.size(); ++i)
       if (positive_[i]) set.push_back(static_cast<Eigen::Index>(i));
-    MatX G = G_(set, set);
-    G.diagonal().array() += 1e-12;  // of unit columns; keeps twins apart
     x_.setZero();
+    const MatX G = G_(set, set);
     const VecX solution = G.llt().solve(VecX(h_(set)));
     x_(set) = solution;
     gradient_ = G_ * x_ - h_;
@@ -64,7 +75,7 @@ class BlockPivoting {
     return wrong;
   }
 
-  const MatX& G_;
+  MatX G_;
   const VecX& h_;
   std::vector<char> positive_;
   VecX x_, gradient_;
@@ -78,7 +89,7 @@ VecX nonnegative_least_squares(const MatX& G, const VecX& h) {
   const VecX scale = G.diagonal().unaryExpr([](double d) { return d > 0 ? 1 / std::sqrt(d) : 0.0; });
   const MatX scaled_G = scale.asDiagonal() * G * scale.asDiagonal();
   const VecX scaled_h = scale.cwiseProduct(h);
-  return scale.cwiseProduct(BlockPivoting(scaled_G, scaled_h).run());
+  return scale.cwiseProduct(BlockPivoting(made_definite(scaled_G), scaled_h).run());
 }
 
 }  // namespace supple

@@ -148,8 +148,8 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
   result.start = result.loop ? 0 : settings.from;
   const double length = result.loop ? clip.duration : to - settings.from;
   const auto steps = static_cast<Eigen::Index>(std::ceil(length / settings.time_step - 1e-9));
-  // A round must be a whole number of steps.
-  result.time_step = result.loop ? length / static_cast<double>(steps) : settings.time_step;
+  // A clip must be a whole number of steps: a step beyond its end would see it stop there.
+  result.time_step = steps > 0 ? length / static_cast<double>(steps) : settings.time_step;
   result.coordinates = MatX::Zero(model->size(), steps + 1);
   PoseSpaceSettings dynamics_settings_used = dynamics_settings(settings, flesh_frequency);
   dynamics_settings_used.time_step = result.time_step;
