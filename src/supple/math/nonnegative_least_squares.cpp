@@ -3,6 +3,7 @@
 
 #include <Eigen/Cholesky>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -36,7 +37,7 @@ class BlockPivoting {
     for (int iteration = 0; iteration < limit; ++iteration) {
       solve();
       const std::vector<Eigen::Index> wrong = infeasible();
-      if (wrong.empty()) break;
+      if (wrong.empty()) return x_.cwiseMax(0);
       if (wrong.size() < fewest) {
         fewest = wrong.size();
         patience = 3;
@@ -49,10 +50,43 @@ class BlockPivoting {
         flip(wrong.back());
       }
     }
-    return x_.cwiseMax(0);
+    return run_one_by_one();
   }
 
  private:
+  /// Lawson and Hanson 1974: from nothing, one entry in at a time; entries that turn negative on the way leave. The
+  /// error falls in every round.
+  VecX run_one_by_one() {
+    std::fill(positive_.begin(), positive_.end(), 0);
+    VecX x = VecX::Zero(h_.size());
+    for (Eigen::Index round = 0; round < 4 * h_.size(); ++round) {
+      Eigen::Index enters = 0;
+      VecX descent = h_ - G_ * x;
+      for (Eigen::Index i = 0; i < x.size(); ++i)
+        if (positive_[static_cast<std::size_t>(i)]) descent[i] = 0;
+      if (descent.maxCoeff(&enters) <= tolerance_) break;
+      flip(enters);
+      while (solve(), leave_negative(x)) {
+      }
+    }
+    return x;
+  }
+
+  /// Goes from x towards the solution of the set until the first entry vanishes, which leaves. False: got there.
+  bool leave_negative(VecX& x) {
+    double way = 1;
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      if (positive_[static_cast<std::size_t>(i)] && x_[i] <= 0) way = std::min(way, x[i] / (x[i] - x_[i]));
+    const bool all = way >= 1;
+    x += std::clamp(way, 0.0, 1.0) * (x_ - x);
+    for (Eigen::Index i = 0; i < x.size() && !all; ++i) {
+      if (!positive_[static_cast<std::size_t>(i)] || x_[i] > 0 || x[i] > 1e-15 * x_.cwiseAbs().maxCoeff()) continue;
+      flip(i);
+      x[i] = 0;
+    }
+    return !all;
+  }
+
   void flip(Eigen::Index i) { positive_[static_cast<std::size_t>(i)] ^= 1; }
 
   void solve() {
