@@ -8,6 +8,8 @@
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
+#include <fstream>
+
 namespace supple {
 namespace {
 
@@ -131,6 +133,26 @@ TEST(Cubature, EveryMaterialCanBeTrained) {
     // Classical neo-Hookean and StVK break down under crushing; moderate samples must stay finite for all.
     EXPECT_LE(cubature.training_error, 0.02) << to_string(model);
   }
+}
+
+/// Largest memory this process has held since the last reset [MiB]; 0 where the system doesn't tell.
+double peak_memory(bool reset) {
+  if (reset) std::ofstream("/proc/self/clear_refs") << 5;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024;
+  return 0;
+}
+
+TEST(Cubature, NeverFormsTheWholeMatrix) {
+  // 60 samples of 20 numbers at 40,000 sites: a matrix of 183 MiB, told by 37 MiB.
+  const std::vector<Index> chosen{5, 1000, 22'222, 39'999};
+  const CubatureSamples samples = planted(40'000, 20, 60, chosen, VecX::Ones(4));
+  const double before = peak_memory(true);
+  if (!(before > 0)) GTEST_SKIP() << "the system doesn't tell how much memory a process holds";
+  const Cubature cubature = select_cubature(samples, {.most_sites = 0, .tolerance = 1e-4});
+  EXPECT_LT(cubature.training_error, 1e-4);
+  EXPECT_LT(peak_memory(false) - before, 60);
 }
 
 TEST(Cubature, SameBitsForAnyNumberOfThreads) {
