@@ -215,8 +215,11 @@ CubaturePair train(const ElasticBody& body, const Rig& rest, const ReduceSetting
   reduced.elastic_error = cubature_error(elastic(testing), result.elements);
   for (Index& site : result.elements.sites) site = candidates[static_cast<std::size_t>(site)];
 
+  // What counts of an inertial force is how far it moves the flesh, Λ⁻¹ f: a small error along a soft coordinate is
+  // seen.
+  const MatX responding = reduced.basis * (stiffness[0] * stiffness.cwiseInverse()).asDiagonal();
   const auto inertial = [&](int count) {
-    return inertial_samples(body, reduced.basis, rest, rest.layout().neutral, height, count, random);
+    return inertial_samples(body, responding, rest, rest.layout().neutral, height, count, random);
   };
   progress.stage("choosing vertices");
   result.vertices =
