@@ -116,6 +116,16 @@ double volume_of(const VolumeMesh<Nodes>& mesh) {
   return volume;
 }
 
+template <int Nodes>
+double volume_of(const ElementBatches<Nodes>& elements) {
+  double volume = 0;
+  for (const ElementBatch<Nodes>& batch : elements.batches) {
+    for (const Lanes& weight : batch.weight)
+      for (int lane = 0; lane < batch.count; ++lane) volume += weight[lane];
+  }
+  return volume;
+}
+
 /// Gradients and volumes of all elements for another rest shape.
 template <int Nodes>
 void pose_elements(ElementBatches<Nodes>& elements, const VecX& positions) {
@@ -170,7 +180,12 @@ Result<ElasticBody> ElasticBody::create(const HexMesh& mesh, MaterialModel model
 ElasticBody ElasticBody::posed(const VecX& positions) const {
   auto data = std::make_shared<Data>(*data_);
   data->rest_positions = positions;
-  std::visit([&](auto& elements) { pose_elements(elements, positions); }, data->elements);
+  std::visit(
+      [&](auto& elements) {
+        pose_elements(elements, positions);
+        data->volume = volume_of(elements);
+      },
+      data->elements);
   ElasticBody body;
   body.data_ = std::move(data);
   return body;

@@ -3,8 +3,8 @@
 //
 // Block principal pivoting (Portugal, Judice, Vicente 1994; Kim and Park 2011): guess which entries are positive, solve
 // for them, and exchange all that turned out wrong at once: negative entries leave, zeros with a descending gradient
-// enter. When exchanges stop getting fewer, one at a time (Murty), which ends for certain. Columns count with unit
-// norm.
+// enter. When exchanges stop getting fewer, one at a time (Murty). That ends for certain, but perhaps not soon: after
+// many exchanges Lawson and Hanson's active set starts anew. Columns count with unit norm.
 #pragma once
 
 #include "supple/base/types.h"

@@ -2,6 +2,8 @@
 #include "supple/pipeline/build_character.h"
 
 #include "supple/base/parallel.h"
+#include "supple/mesh/bounds.h"
+#include "supple/pipeline/clip_motion.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// [s]; long enough to see past the corners of keys that are joined by lines.
+constexpr double acceleration_step = 1.0 / 60;
 
 /// Moments of the character's clips, a few of each.
 struct Moment {
@@ -41,7 +46,7 @@ std::vector<std::vector<double>> typical_poses(const RawCharacter& character, co
 
 /// World acceleration of the rest shape, seen from the turned neighbourhood of each vertex.
 VecX local_acceleration(const CharacterRig& rig, const Rig& rest, const TetMesh& mesh, const Moment& moment) {
-  constexpr double step = 1.0 / 60;  // long enough to see past the corners of keys that are joined by lines
+  constexpr double step = acceleration_step;
   CharacterPose pose = rig.neutral();
   VecX a = VecX::Zero(3 * rest.vertex_count());
   const double time = std::clamp(moment.time, step, std::max(step, moment.clip->duration - step));
@@ -59,8 +64,18 @@ VecX local_acceleration(const CharacterRig& rig, const Rig& rest, const TetMesh&
   return a;
 }
 
+/// Without those at which a clip puts the character elsewhere: that is no motion, and would outweigh all others.
+std::vector<Moment> without_cuts(std::vector<Moment> moments, const CharacterRig& rig, double height) {
+  std::erase_if(moments, [&](const Moment& moment) {
+    return ClipMotion(rig, *moment.clip, false, height)
+        .is_cut(moment.time - 1.5 * acceleration_step, moment.time + 1.5 * acceleration_step);
+  });
+  return moments;
+}
+
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh) {
-  const std::vector<Moment> moments = typical_moments(character, 80);
+  const double height = bounds_of(mesh.vertices).size().maxCoeff();
+  const std::vector<Moment> moments = without_cuts(typical_moments(character, 80), rig, height);
   KnownMotion motion{typical_poses(character, rig), MatX(3 * rest.vertex_count(), std::ssize(moments))};
   parallel_for(std::ssize(moments), 1, [&](std::int64_t k) {
     motion.accelerations.col(k) = local_acceleration(rig, rest, mesh, moments[static_cast<std::size_t>(k)]);

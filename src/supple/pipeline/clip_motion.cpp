@@ -13,6 +13,7 @@ namespace {
 constexpr double fastest = 20;                              // heights per second of a root
 constexpr double fastest_turn = 20 * std::numbers::pi / 2;  // radians per second of a root
 constexpr double fastest_pose = 60;                         // pose distance per second
+constexpr double farthest_pose = 2;                         // pose distance in no time at all
 
 /// Times at which something can change its speed: all keys.
 std::vector<double> key_times(const Clip& clip) {
@@ -43,10 +44,15 @@ ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, dou
       const double turned = after.placement.rotation.angularDistance(before.placement.rotation);
       const double posed = pose_distance(rig.rig()->layout(), before.p, after.p);
       if (moved > std::max(0.25, fastest * seconds) || turned > std::max(1.0, fastest_turn * seconds) ||
-          posed > std::max(2.0, fastest_pose * seconds))
+          posed > std::max(farthest_pose, fastest_pose * seconds))
         cuts_.emplace_back(from, to);
     }
   }
+  // The root goes on in a loop; limbs that end elsewhere than they began are put back.
+  rig.sample(clip, 0, ClipWrap::hold, before);
+  rig.sample(clip, clip.duration, ClipWrap::hold, after);
+  if (loop_ && pose_distance(rig.rig()->layout(), before.p, after.p) > farthest_pose)
+    cuts_.emplace_back(clip.duration - moment, clip.duration);
 }
 
 void ClipMotion::sample(double time, CharacterPose& pose) const {

@@ -73,8 +73,10 @@ void run_loop(Run& run, const PoseSpaceModel& model, SimulatedClip& result) {
   const double h = result.time_step;
   VecX start;
   run.step(result.start, result.start);
-  for (result.rounds = 1; result.rounds <= most_rounds; ++result.rounds) {
-    const double offset = result.start + (result.rounds - 1) * static_cast<double>(steps) * h;
+  while (result.rounds < most_rounds) {
+    const double offset = result.start + result.rounds * static_cast<double>(steps) * h;
+    ++result.rounds;
+    result.cuts = 0;
     start = run.coordinates();
     run.record(0);
     for (Eigen::Index k = 1; k <= steps; ++k) {
@@ -92,9 +94,11 @@ void run_loop(Run& run, const PoseSpaceModel& model, SimulatedClip& result) {
 
 void run_once(Run& run, const SimulateSettings& settings, double first, bool pushed, SimulatedClip& result) {
   const double h = result.time_step;
-  const auto before = static_cast<int>(std::floor(std::min(settings.preroll, result.start - first) / h));
-  if (before == 0 && pushed) run.settle(result.start, static_cast<int>(settings.preroll / h));
+  // Whole steps within the clip: before its first moment nothing is known.
+  const auto before = static_cast<int>(std::floor(std::min(settings.preroll, result.start - first) / h + 1e-9));
+  if (pushed) run.settle(result.start - before * h, static_cast<int>(settings.preroll / h));
   for (int k = before; k > 0; --k) run.step(result.start - (k + 1) * h, result.start - k * h);
+  result.cuts = 0;
   for (Eigen::Index k = 0; k < result.coordinates.cols(); ++k) {
     const double time = result.start + static_cast<double>(k) * h;
     run.step(k == 0 ? time : time - h, time);
@@ -145,8 +149,8 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
   result.start = result.loop ? first_key(clip) : from;
   const double length = result.loop ? clip.duration - result.start : to - from;
   const auto steps = static_cast<Eigen::Index>(std::ceil(length / settings.time_step - 1e-9));
-  // A round must be a whole number of steps.
-  result.time_step = result.loop ? length / static_cast<double>(steps) : settings.time_step;
+  // A clip must be a whole number of steps: a step beyond its end would see it stop there.
+  result.time_step = steps > 0 ? length / static_cast<double>(steps) : settings.time_step;
   result.coordinates = MatX::Zero(model->size(), steps + 1);
   PoseSpaceSettings dynamics_settings_used = dynamics_settings(settings, flesh_frequency);
   dynamics_settings_used.time_step = result.time_step;

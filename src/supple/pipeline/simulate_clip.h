@@ -12,7 +12,7 @@
 namespace supple {
 
 struct SimulateSettings {
-  double time_step = 1.0 / 240;  ///< [s]
+  double time_step = 1.0 / 240;  ///< [s], or a little less, so that the range is a whole number of steps
   double damping_ratio = 0.2;
   PoseSpaceIntegrator integrator = PoseSpaceIntegrator::newmark;
   int iterations = 1;
@@ -31,10 +31,10 @@ struct SimulatedClip {
   double time_step = 0;
   MatX coordinates;  ///< q, one column per step
   bool loop = false;
-  int rounds = 0;     ///< that a loop took to repeat itself
-  double gap = 0;     ///< of a loop between its end and its start before it was closed, share of the height
-  int recovered = 0;  ///< steps that broke down
-  int cuts = 0;
+  int rounds = 0;             ///< that a loop took to repeat itself
+  double gap = 0;             ///< of a loop between its end and its start before it was closed, share of the height
+  int recovered = 0;          ///< steps that broke down
+  int cuts = 0;               ///< within the range
   double largest_energy = 0;  ///< elastic + kinetic [J]
   double seconds = 0;
 

@@ -60,16 +60,15 @@ VecX correlations(const CubatureSamples& samples, const MatX& residual, const Ve
   return result;
 }
 
-/// AᵀA, summed in double over blocks of rows that are multiplied in single precision.
+/// AᵀA in double, by blocks of rows: products in single precision would square the noise of A in the weights.
 MatX gram(const Matrix& A) {
   constexpr Eigen::Index rows = 1024, columns = 64;
   MatX result = MatX::Zero(A.cols(), A.cols());
   parallel_ranges(A.cols(), columns, [&](std::int64_t begin, std::int64_t end) {
     for (Eigen::Index row = 0; row < A.rows(); row += rows) {
       const Eigen::Index count = std::min(rows, A.rows() - row);
-      const auto left = A.block(row, 0, count, end);  // the upper triangle only
-      result.block(0, begin, end, end - begin) +=
-          (left.transpose() * A.block(row, begin, count, end - begin)).cast<double>();
+      const MatX left = A.block(row, 0, count, end).cast<double>();  // the upper triangle only
+      result.block(0, begin, end, end - begin) += left.transpose() * left.rightCols(end - begin);
     }
   });
   result.triangularView<Eigen::StrictlyLower>() = result.transpose();

@@ -25,7 +25,7 @@ class Gaussian {
   double uniform() { return (static_cast<double>(random_() >> 11) + 1) * 0x1p-53; }
   Vec3 in_ball() {
     for (;;) {
-      const Vec3 x(2 * uniform() - 1, 2 * uniform() - 1, 2 * uniform() - 1);
+      const Vec3 x{2 * uniform() - 1, 2 * uniform() - 1, 2 * uniform() - 1};  // braces: in this order, always
       if (x.squaredNorm() <= 1) return x;
     }
   }

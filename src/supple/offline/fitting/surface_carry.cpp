@@ -5,11 +5,13 @@
 #include "supple/base/parallel.h"
 #include "supple/mesh/point_tree.h"
 #include "supple/mesh/triangle_tree.h"
+#include "supple/mesh/winding_number.h"
 #include "supple/offline/fitting/surrounding_weights.h"
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
+#include <cmath>
 #include <numbers>
 #include <optional>
 
@@ -44,13 +46,19 @@ class CarrierFinder {
       : surface_(surface),
         points_(surface.vertices),
         tree_(surface),
+        winding_(tree_),
         directions_(ray_directions()),
         reach_(2 * bounds_of(surface.vertices).diagonal()) {}
 
   Carrier find(const Vec3& x) const {
     const std::vector<PointTree::Neighbour> near = visible_neighbours(x);
-    if (const auto inside = surrounded(x, near)) return *inside;
-    if (const auto outside = behind_nearest_triangle(x)) return *outside;
+    // Between two limbs rays meet skin on all sides too, but of both.
+    const bool inside = std::abs(winding_(x)) >= 0.5;
+    if (!inside)
+      if (const auto carrier = behind_nearest_triangle(x)) return *carrier;
+    if (const auto carrier = surrounded(x, near)) return *carrier;
+    if (inside)
+      if (const auto carrier = behind_nearest_triangle(x)) return *carrier;
     return shepard(near);
   }
 
@@ -76,25 +84,35 @@ class CarrierFinder {
     return chosen;
   }
 
-  /// The vertex nearest to where a ray first meets the skin.
-  std::optional<Index> first_hit(const Vec3& from, const Vec3& direction) const {
+  struct Hit {
+    Vec3 point;
+    Triangle corners;
+  };
+
+  /// Where a ray first meets the skin.
+  std::optional<Hit> first_hit(const Vec3& from, const Vec3& direction) const {
     std::vector<double> crossings;
     const Vec3 to = from + reach_ * direction;
     tree_.crossings(from, to, crossings);
     if (crossings.empty()) return std::nullopt;
     const Vec3 hit = from + crossings.front() * (to - from);
     const TriangleTree::Nearest triangle = tree_.nearest(hit);
-    const Triangle& corners = surface_.triangles[static_cast<std::size_t>(triangle.triangle)];
-    return *std::min_element(corners.begin(), corners.end(), [&](Index a, Index b) {
-      return (at(a) - hit).squaredNorm() < (at(b) - hit).squaredNorm();
+    return Hit{hit, surface_.triangles[static_cast<std::size_t>(triangle.triangle)]};
+  }
+
+  Index nearest_corner(const Hit& hit) const {
+    return *std::min_element(hit.corners.begin(), hit.corners.end(), [&](Index a, Index b) {
+      return (at(a) - hit.point).squaredNorm() < (at(b) - hit.point).squaredNorm();
     });
   }
 
   std::optional<Carrier> surrounded(const Vec3& x, const std::vector<PointTree::Neighbour>& near) const {
     std::vector<Index> around;
     for (const PointTree::Neighbour& n : near) around.push_back(n.point);
+    // With all three corners of a triangle its hit is among them: where rays end in all directions, x is surrounded.
     for (const Vec3& direction : directions_)
-      if (const auto hit = first_hit(x, direction)) around.push_back(*hit);
+      if (const auto hit = first_hit(x, direction))
+        around.insert(around.end(), hit->corners.begin(), hit->corners.end());
     std::sort(around.begin(), around.end());
     around.erase(std::unique(around.begin(), around.end()), around.end());
     std::vector<Vec3> positions;
@@ -118,12 +136,13 @@ class CarrierFinder {
     const Vec3 inward = away.norm() > 1e-9 * reach_ && std::abs(away.normalized().dot(normal)) > 0.5
                             ? Vec3(-away.normalized())
                             : Vec3(-normal);
-    const auto opposite = first_hit(nearest.point + 1e-6 * reach_ * inward, inward);
-    if (!opposite) return std::nullopt;
+    const auto hit = first_hit(nearest.point + 1e-6 * reach_ * inward, inward);
+    if (!hit) return std::nullopt;
+    const Index opposite = nearest_corner(*hit);
     Mat3 edges;
-    edges << at(t[1]) - at(t[0]), at(t[2]) - at(t[0]), at(*opposite) - at(t[0]);
+    edges << at(t[1]) - at(t[0]), at(t[2]) - at(t[0]), at(opposite) - at(t[0]);
     const Vec3 w = edges.inverse() * (x - at(t[0]));
-    Carrier result{{t[0], t[1], t[2], *opposite}, {1 - w.sum(), w[0], w[1], w[2]}};
+    Carrier result{{t[0], t[1], t[2], opposite}, {1 - w.sum(), w[0], w[1], w[2]}};
     // A thin or distant triangle continued far would magnify what it does.
     const bool tame = w.allFinite() && std::all_of(result.weight.begin(), result.weight.end(),
                                                    [](double value) { return std::abs(value) < 2; });
@@ -148,6 +167,7 @@ class CarrierFinder {
   const Surface& surface_;
   PointTree points_;
   TriangleTree tree_;
+  WindingNumber winding_;
   std::vector<Vec3> directions_;
   double reach_;
 };

@@ -5,9 +5,11 @@
 // Shepard's weights on the nearest four blend displacements: a limb that turns by an angle drags its inside along with
 // whichever side is near, and shears it by as much as the limb is thick. Weights that reproduce the point itself,
 // Σ w_k X̄_k = X, carry every rotation and every stretch of the limb exactly, at the same cost.
-//   inside         rays find skin in all directions; four of the vertices hit surround the point
-//   (surrounding_weights.h) just outside   the nearest triangle and a vertex of the skin behind it, continued linearly
-//   else           Shepard's weights on the nearest four (open sheets, single triangles)
+//
+//   - Inside, rays find skin in all directions; four of the vertices hit surround the point (surrounding_weights.h).
+//   - Just outside, the nearest triangle and a vertex of the skin behind it are continued linearly.
+//   - Elsewhere (open sheets, single triangles), Shepard's weights on the nearest four.
+//
 // Rays end at the first skin they meet, so that other parts (the other thigh, the torso beside an arm) have no say.
 #pragma once
 

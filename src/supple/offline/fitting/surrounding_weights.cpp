@@ -74,8 +74,10 @@ std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<c
     result.point[k] = static_cast<Index>(basis[k] - 4);
     result.weight[k] = weights[static_cast<int>(k)];
   }
-  const Eigen::Map<const Eigen::Vector4d> w(result.weight.data());
-  if (!w.allFinite() || w.minCoeff() < -1e-6) return std::nullopt;
+  Eigen::Map<Eigen::Vector4d> w(result.weight.data());
+  if (!w.allFinite() || w.minCoeff() < -1e-9) return std::nullopt;
+  w = w.cwiseMax(0);
+  w /= w.sum();
   return result;
 }
 

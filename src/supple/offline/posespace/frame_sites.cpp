@@ -11,6 +11,7 @@
 #include <Eigen/LU>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 
@@ -31,6 +32,18 @@ Mat3 edges(const std::array<Vec3, 4>& x) {
   return result;
 }
 
+/// The first of those whose measure is largest. Meshes are regular enough for many to tie: rounding must not choose.
+template <class Items, class Measure>
+Index largest_of(const Items& items, const Measure& measure) {
+  Index best = items.front();
+  double value = measure(best);
+  for (const Index item : items) {
+    const double other = measure(item);
+    if (other > value * (1 + 1e-9)) best = item, value = other;
+  }
+  return best;
+}
+
 /// Rotations of tetrahedra from the neutral to the posed shape.
 std::vector<Eigen::Vector4d> tet_rotations(std::span<const Vec3> neutral, std::span<const std::array<Index, 4>> tets,
                                            std::span<const Vec3> posed) {
@@ -46,9 +59,7 @@ std::vector<Eigen::Vector4d> tet_rotations(std::span<const Vec3> neutral, std::s
 /// Four of the vertices that span much: far ends first, then the largest triangle, then the largest volume on it.
 std::array<Index, 4> fattest_tet(std::span<const Vec3> x, const std::vector<Index>& among, Index start) {
   const auto at = [&](Index v) -> const Vec3& { return x[static_cast<std::size_t>(v)]; };
-  const auto best = [&](const auto& measure) {
-    return *std::max_element(among.begin(), among.end(), [&](Index a, Index b) { return measure(a) < measure(b); });
-  };
+  const auto best = [&](const auto& measure) { return largest_of(among, measure); };
   std::array<Index, 4> tet{};
   tet[0] = best([&](Index v) { return (at(v) - at(start)).squaredNorm(); });
   tet[1] = best([&](Index v) { return (at(v) - at(tet[0])).squaredNorm(); });
@@ -123,9 +134,7 @@ class SiteChooser {
 
   /// The free vertex that is farthest from all sites; one that no site reaches comes first.
   Index farthest() const {
-    return *std::max_element(free_.begin(), free_.end(), [&](Index a, Index b) {
-      return nearest_[static_cast<std::size_t>(a)] < nearest_[static_cast<std::size_t>(b)];
-    });
+    return largest_of(free_, [&](Index v) { return nearest_[static_cast<std::size_t>(v)]; });
   }
   bool covers_all() const { return nearest_[static_cast<std::size_t>(farthest())] < unreached; }
   double spacing() const { return nearest_[static_cast<std::size_t>(farthest())]; }
@@ -155,12 +164,13 @@ class SiteChooser {
   void add_at_worst(const std::vector<double>& errors, int count, double tolerance) {
     std::vector<std::size_t> order(errors.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return errors[a] > errors[b]; });
+    const auto rank = [&](std::size_t i) { return std::floor(errors[i] * 1e9); };  // ties as in largest_of()
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) > rank(b); });
     const double apart = 0.25 * spacing();
     int added = 0;
     for (const std::size_t i : order) {
       if (added == count || errors[i] <= tolerance) break;
-      if (nearest_[static_cast<std::size_t>(free_[i])] < apart) continue;
+      if (nearest_[static_cast<std::size_t>(free_[i])] < apart * (1 - 1e-9)) continue;
       add(free_[i]);
       ++added;
     }
@@ -185,7 +195,7 @@ class SiteChooser {
   std::array<Index, 4> site_around(std::size_t s, double radius) const {
     std::vector<Index> ball;
     for (std::size_t v = 0; v < mesh_.vertices.size(); ++v)
-      if (distances_[s][v] <= radius) ball.push_back(static_cast<Index>(v));
+      if (distances_[s][v] <= radius * (1 + 1e-9)) ball.push_back(static_cast<Index>(v));
     const Index element = element_at_[static_cast<std::size_t>(site_vertices_[s])];
     const auto& smallest = mesh_.elements[static_cast<std::size_t>(element)];
     if (ball.size() < 4) return smallest;
@@ -200,7 +210,7 @@ class SiteChooser {
     for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
       const double size = edges(element_nodes(mesh, e)).determinant();
       for (const Index v : mesh.elements[e]) {
-        if (size <= volume[static_cast<std::size_t>(v)]) continue;
+        if (size <= volume[static_cast<std::size_t>(v)] * (1 + 1e-9)) continue;
         volume[static_cast<std::size_t>(v)] = size;
         best[static_cast<std::size_t>(v)] = static_cast<Index>(e);
       }

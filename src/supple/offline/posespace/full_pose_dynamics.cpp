@@ -46,7 +46,7 @@ void FullPoseDynamics::pose(std::span<const double> p) {
   body_ = neutral_.posed(x_);
   std::vector<Eigen::Vector4d> before = std::move(rotations_);
   rotations_ = vertex_rotations(mesh_, positions);
-  if (known_ == 0 || before.empty()) return;
+  if (before.empty()) return;
   for (std::size_t v = 0; v < rotations_.size(); ++v) {
     const Quat turn = unit_quaternion(rotations_[v].data()) * unit_quaternion(before[v].data()).conjugate();
     const Mat3 R = turn.toRotationMatrix();
@@ -57,14 +57,20 @@ void FullPoseDynamics::pose(std::span<const double> p) {
   }
 }
 
-VecX FullPoseDynamics::acceleration(const RigidTransform& placement) const {
+VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
   if (known_ < 2) return VecX::Zero(u_.size());
+  const bool newmark = settings_.integrator == PoseSpaceIntegrator::newmark;
+  const double hh = settings_.time_step * settings_.time_step;
   const Mat3 W = placement.rotation.toRotationMatrix();
   VecX a = turned(W, x_) - 2 * last_.rest + before_last_.rest - 2 * (last_.displacement - turned(W, u_)) +
            (before_last_.displacement - turned(W, past_u_));
+  if (newmark) a += hh * (turned(W, a_) - last_.acceleration);
   const Vec3 shift = placement.translation - 2 * last_.translation + before_last_.translation;
   for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) += shift;
-  return turned(W.transpose(), a) / (settings_.time_step * settings_.time_step);
+  a /= hh;
+  std::swap(a, driven_);
+  if (!newmark || known_ < 3) return turned(W.transpose(), driven_);
+  return turned(W.transpose(), 2 * driven_ - a);
 }
 
 bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
@@ -114,8 +120,8 @@ PoseSpaceReport FullPoseDynamics::step(const RigidTransform& placement, std::spa
   const Mat3 W = placement.rotation.toRotationMatrix();
   past_u_ = before;
   before_last_ = std::move(last_);
-  last_ = {turned(W, x_), turned(W, u_), placement.translation};
-  known_ = std::min(known_ + 1, 2);
+  last_ = {turned(W, x_), turned(W, u_), turned(W, a_), placement.translation};
+  known_ = std::min(known_ + 1, 3);
   return report;
 }
 

@@ -29,7 +29,7 @@ class FullPoseDynamics {
   FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVertices free, std::shared_ptr<const Rig> rest,
                    const PoseSpaceSettings& settings);
   void pose(std::span<const double> p);
-  VecX acceleration(const RigidTransform& placement) const;
+  VecX acceleration(const RigidTransform& placement);
   bool solve(const VecX& force, PoseSpaceReport& report);
 
   TetMesh mesh_;
@@ -44,10 +44,11 @@ class FullPoseDynamics {
   VecX u_, v_, a_, past_u_;
   int known_ = 0;
   struct Past {
-    VecX rest, displacement;  ///< in the world, without the placement's translation
+    VecX rest, displacement, acceleration;  ///< in the world, without the placement's translation
     Vec3 translation = Vec3::Zero();
   };
   Past last_, before_last_;
+  VecX driven_;  ///< what acceleration() found in the last step, in the world
 };
 
 }  // namespace supple

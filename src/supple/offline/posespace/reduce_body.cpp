@@ -152,6 +152,15 @@ Result<MatX> make_basis(const ElasticBody& body, const Rig& rest, const KnownMot
   return add_derivatives(body, reduced.fixed, *modes, *basis, size - static_cast<int>(basis->cols()), progress);
 }
 
+/// A shape and its negative are the same. Which of them comes out of a solver is an accident of rounding, and all that
+/// is drawn at random afterwards would depend on it; so each points along one fixed direction that no symmetry knows.
+void choose_signs(MatX& U) {
+  std::mt19937_64 random(1);
+  const VecX along = VecX::NullaryExpr(U.rows(), [&] { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; });
+  for (Eigen::Index c = 0; c < U.cols(); ++c)
+    if (along.dot(U.col(c)) < 0) U.col(c) *= -1;
+}
+
 /// Turns the basis so that UᵀKU is diagonal, ascending.
 VecX diagonalize(const ElasticBody& body, MatX& U) {
   BlockMatrix K = body.make_matrix();
@@ -159,6 +168,7 @@ VecX diagonalize(const ElasticBody& body, MatX& U) {
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
   const Eigen::SelfAdjointEigenSolver<MatX> eigen(U.transpose() * multiply_columns(K, U));
   U = U * eigen.eigenvectors();
+  choose_signs(U);
   return eigen.eigenvalues();
 }
 
@@ -205,8 +215,11 @@ CubaturePair train(const ElasticBody& body, const Rig& rest, const ReduceSetting
   reduced.elastic_error = cubature_error(elastic(testing), result.elements);
   for (Index& site : result.elements.sites) site = candidates[static_cast<std::size_t>(site)];
 
+  // What counts of an inertial force is how far it moves the flesh, Λ⁻¹ f: a small error along a soft coordinate is
+  // seen.
+  const MatX responding = reduced.basis * (stiffness[0] * stiffness.cwiseInverse()).asDiagonal();
   const auto inertial = [&](int count) {
-    return inertial_samples(body, reduced.basis, rest, rest.layout().neutral, height, count, random);
+    return inertial_samples(body, responding, rest, rest.layout().neutral, height, count, random);
   };
   progress.stage("choosing vertices");
   result.vertices =

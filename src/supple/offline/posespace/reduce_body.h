@@ -33,7 +33,7 @@ struct ReducedBody {
   double flesh_frequency = 0;  ///< [Hz]
   double young = 0;            ///< of the softest element [Pa]
   double elastic_error = 0;    ///< of cubature, on samples that weren't trained with
-  double inertial_error = 0;
+  double inertial_error = 0;   ///< likewise, of the displacements that the forces would hold
   double elastic_training_error = 0;
   double inertial_training_error = 0;
   double frame_error = 0;  ///< [rad], see FrameSites

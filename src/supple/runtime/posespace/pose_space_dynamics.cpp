@@ -78,9 +78,9 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.accelerations_.resize(model->vertices.size());
   dynamics.last_.resize(model->vertices.size());
   dynamics.before_last_.resize(model->vertices.size());
-  for (auto* values :
-       {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
-        &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_, &dynamics.elastic_, &dynamics.linear_})
+  for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
+                       &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_, &dynamics.twice_q_,
+                       &dynamics.elastic_, &dynamics.linear_})
     values->assign(stride, T(0));
   for (Index c = 0; c < model->size(); ++c)
     dynamics.linear_[static_cast<std::size_t>(c)] = (T(1) - cubature_share) * static_cast<T>(model->stiffness[c]);
@@ -92,6 +92,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
 template <class T>
 void PoseSpaceDynamics<T>::reset() {
   for (auto* values : {&q_, &v_, &a_}) std::fill(values->begin(), values->end(), T(0));
+  accelerated_ = true;
   known_ = 0;
 }
 
@@ -99,7 +100,8 @@ template <class T>
 void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> velocity) {
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(velocity.begin(), velocity.end(), v_.begin());
-  std::fill(a_.begin(), a_.end(), T(0));
+  for (std::size_t c = 0; c < q_.size(); ++c) past_q_[c] = q_[c] - static_cast<T>(settings_.time_step) * v_[c];
+  accelerated_ = false;
 }
 
 template <class T>
@@ -142,28 +144,38 @@ void PoseSpaceDynamics<T>::add_basis_transposed(const T* rows, const Vec3& force
   for (int c = 0; c < stride; ++c) f[c] += rows[c] * x + rows[stride + c] * y + rows[2 * stride + c] * z;
 }
 
+/// Of an inertial cubature vertex, at the end of the step; `shift` is that of the placement over three moments.
+template <class T>
+Vec3 PoseSpaceDynamics<T>::acceleration(Index vertex, const Vec3& rest, const Mat3& B, const Vec3& shift) {
+  const auto k = static_cast<std::size_t>(vertex);
+  const double h = settings_.time_step;
+  const Vec3 a = (rest - 2 * last_[k].rest + before_last_[k].rest + shift -
+                  (last_[k].rotation - B) * basis_times(vertex, twice_q_.data()) +
+                  (before_last_[k].rotation - B) * basis_times(vertex, past_q_.data())) /
+                 (h * h);
+  const bool continued = known_ >= 3 && settings_.integrator == PoseSpaceIntegrator::newmark;
+  const Vec3 result = continued ? Vec3(2 * a - accelerations_[k]) : a;
+  accelerations_[k] = a;
+  return result;
+}
+
 template <class T>
 void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const SoftForces& forces, T* f) {
   const double h = settings_.time_step;
   const Mat3 W = placement.rotation.toRotationMatrix();
   const Vec3 shift =
       known_ >= 2 ? Vec3(placement.translation - 2 * last_translation_ + before_last_translation_) : Vec3::Zero();
-  const Mat3 turned_last = last_rotation_ - W;
-  const Mat3 turned_before_last = before_last_rotation_ - W;
+  const T ahead = settings_.integrator == PoseSpaceIntegrator::newmark && accelerated_ ? static_cast<T>(h * h) : T(0);
+  for (std::size_t c = 0; c < q_.size(); ++c) twice_q_[c] = T(2) * q_[c] + ahead * a_[c];
   for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
     const CubatureVertex& vertex = model_->vertices[k];
     const auto point = static_cast<std::size_t>(vertex.point);
     const Mat3 B = W * rotations_[point].template cast<double>();
     const Vec3 rest = W * positions_[point];
     Vec3 a = -forces.gravity;
-    if (known_ >= 2) {
-      const Vec3 local = rotations_[point].template cast<double>() * basis_times(static_cast<Index>(k), q_.data());
-      const Vec3 past = rotations_[point].template cast<double>() * basis_times(static_cast<Index>(k), past_q_.data());
-      a += (rest - 2 * last_[k] + before_last_[k] + shift - 2 * (turned_last * local) + turned_before_last * past) /
-           (h * h);
-    }
+    if (known_ >= 2) a += acceleration(static_cast<Index>(k), rest, B, shift);
     if (forces.drag > 0 && known_ >= 1) {
-      const Vec3 velocity = (rest - last_[k] + placement.translation - last_translation_) / h +
+      const Vec3 velocity = (rest - last_[k].rest + placement.translation - last_translation_) / h +
                             B * basis_times(static_cast<Index>(k), v_.data());
       a -= forces.drag * (forces.wind - velocity);
     }
@@ -187,12 +199,26 @@ template <class T>
 void PoseSpaceDynamics<T>::remember_motion(const RigidTransform& placement) {
   std::swap(last_, before_last_);
   before_last_translation_ = last_translation_;
-  before_last_rotation_ = last_rotation_;
   last_translation_ = placement.translation;
-  last_rotation_ = placement.rotation.toRotationMatrix();
-  for (std::size_t k = 0; k < model_->vertices.size(); ++k)
-    last_[k] = last_rotation_ * positions_[static_cast<std::size_t>(model_->vertices[k].point)];
-  known_ = std::min(known_ + 1, 2);
+  const Mat3 W = placement.rotation.toRotationMatrix();
+  for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
+    const auto point = static_cast<std::size_t>(model_->vertices[k].point);
+    last_[k].rest = W * positions_[point];
+    last_[k].rotation = W * rotations_[point].template cast<double>();
+  }
+  known_ = std::min(known_ + 1, 3);
+}
+
+template <class T>
+void PoseSpaceDynamics<T>::find_acceleration() {
+  std::fill(residual_.begin(), residual_.end(), T(0));
+  forces_.evaluate(q_.data(), v_.data(), static_cast<T>(settings_.stiffness_damping));
+  forces_.add_force(residual_.data());
+  for (std::size_t c = 0; c < q_.size(); ++c) {
+    const T linear = linear_[c] * (q_[c] + static_cast<T>(settings_.stiffness_damping) * v_[c]);
+    a_[c] = force_[c] - static_cast<T>(settings_.mass_damping) * v_[c] - cubature_share * residual_[c] - linear;
+  }
+  accelerated_ = true;
 }
 
 template <class T>
@@ -244,6 +270,7 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
   std::fill(force_.begin(), force_.end(), T(0));
   add_inertia(placement, forces, force_.data());
   add_surface_forces(placement, forces, force_.data());
+  if (!accelerated_) find_acceleration();
   const Scheme scheme(settings_);
   if (all_finite(force_) && solve(scheme, report)) {
     past_q_ = q_;
@@ -252,7 +279,7 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
     std::swap(a_, next_a_);
     remember_motion(placement);
   } else {
-    report.recovered = true;
+    report = {.residual = 0.0, .recovered = true};
     reset();
   }
   return report;

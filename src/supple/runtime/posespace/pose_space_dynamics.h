@@ -2,13 +2,16 @@
 // PoseSpaceDynamics: soft tissue on a moving rig, one instance of a character (2016 paper, Eq. 4 to 9).
 //
 // A vertex stands in the world at x = W (Φ(p) + R U q): W the placement of the character's root, Φ its rest shape, R
-// the local rotations of the rest shape. With UᵀMU = 1 and B = W R,
-//   q̈ + D̃ q̇ + f̃(q) = f̃_ext − Uᵀ M B⁻¹ a
-//   a = [ΔΔ(WΦ) − 2 (W_n − W) R U q_n + (W_n-1 − W) R U q_n-1] / h²        W: at the end of the step
-// a is the acceleration of the rest shape in the world, and that of the displacement as it turns with the root:
-// centrifugal, Euler and Coriolis forces. (Those of displacements that turn with single limbs are small, and would feed
-// every wrinkle of R back into q.) It is asked for at the inertial cubature vertices only. Only differences of
-// placements enter: the motion is the same wherever in the world, and whichever way, it happens.
+// the local rotations of the rest shape. Backward Euler asks for
+//   Uᵀ M B⁻¹ (x' − 2 x + x°)/h² + D̃ q̇ + f̃(q) = f̃_ext        ' next, ° previous step; B = W R at the next
+// With UᵀMU = 1 this is  q̈ + D̃ q̇ + f̃(q) = f̃_ext − Uᵀ M B⁻¹ a,  where
+//   a = [ΔΔ(WΦ) − 2 (B_n − B) U q_n + (B_n-1 − B) U q_n-1] / h²
+// is the acceleration of the rest shape in the world, and of the displacement that turns with it: centrifugal, Euler
+// and Coriolis forces of every limb. These differences belong to the middle of their three moments, one step ago.
+// Backward Euler is of first order anyway; Newmark continues them to the end of the step, 2 a − a°, and takes q_n + h²
+// q̈_n / 2 for q_n in a, which leaves errors of second order only. `a` is asked for at the inertial cubature vertices
+// only. Only differences of placements enter, each in its own place: the motion is the same wherever in the world, and
+// whichever way, it happens.
 //
 // Rayleigh damping D̃ = α + β K̃(q). step() allocates nothing and never throws; a step that breaks down is undone, the
 // flesh put at rest, and that is reported: no NaN leaves.
@@ -68,6 +71,7 @@ class PoseSpaceDynamics {
 
   std::span<const T> coordinates() const { return {q_.data(), static_cast<std::size_t>(size())}; }
   std::span<const T> velocities() const { return {v_.data(), static_cast<std::size_t>(size())}; }
+  /// Puts the flesh elsewhere; the motion of the rig goes on.
   void set_state(std::span<const T> q, std::span<const T> velocity);
 
   T elastic_energy();
@@ -79,6 +83,10 @@ class PoseSpaceDynamics {
                              std::span<Vec3> displacements);
 
  private:
+  struct Motion {   ///< of an inertial cubature vertex: what the next two steps need to know
+    Vec3 rest;      ///< W Φ without W's translation
+    Mat3 rotation;  ///< B = W R
+  };
   struct Scheme;
   /// The rest of the elastic force is the linear one of the neutral pose. Few elements may lose sight of some
   /// coordinates in poses far from the one they were chosen in; this way none of them is ever without stiffness.
@@ -87,9 +95,12 @@ class PoseSpaceDynamics {
   PoseSpaceDynamics() = default;
   void pose_points(std::span<const double> p);
   /// f −= Uᵀ M B⁻¹ a, f̃_ext included.
+  Vec3 acceleration(Index vertex, const Vec3& rest, const Mat3& B, const Vec3& shift);
   void add_inertia(const RigidTransform& placement, const SoftForces& forces, T* f);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
   void remember_motion(const RigidTransform& placement);
+  /// q̈ = f̃_ext − D̃ q̇ − f̃(q), of a state that was put in.
+  void find_acceleration();
   bool solve(const Scheme& scheme, PoseSpaceReport& report);
   Vec3 basis_times(Index point, const T* q) const;
   void add_basis_transposed(const T* rows, const Vec3& force, T* f) const;
@@ -105,15 +116,15 @@ class PoseSpaceDynamics {
   std::vector<Eigen::Matrix<T, 3, 3>> rotations_;
   std::vector<T> inertial_basis_;  ///< U at the cubature vertices, three padded rows each
   std::vector<T> surface_basis_;   ///< A U, likewise
-  std::vector<Vec3> accelerations_;
 
-  int known_ = 0;                         ///< how many past steps the motion is known for, at most 2
-  std::vector<Vec3> last_, before_last_;  ///< W Φ of the inertial vertices, without W's translation
-  Mat3 last_rotation_ = Mat3::Identity(), before_last_rotation_ = Mat3::Identity();  ///< W
+  bool accelerated_ = true;  ///< a_ fits q_ and v_
+  int known_ = 0;            ///< how many past steps the motion is known for, at most 3
+  std::vector<Motion> last_, before_last_;
+  std::vector<Vec3> accelerations_;  ///< a of the last step
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
 
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
-  std::vector<T> next_q_, next_v_, next_a_, residual_, past_q_, elastic_;
+  std::vector<T> next_q_, next_v_, next_a_, residual_, past_q_, twice_q_, elastic_;
   std::vector<T> linear_;  ///< (1 − cubature_share) times the stiffness of the neutral pose
   DenseCholesky<T> system_;
 };

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduced forces of cubature elements: gradients of their energy, stiffness the gradient of the force, for every
+// material, in a neutral and in a bent pose; single precision against double; and against the whole body.
+#include "supple/runtime/posespace/cubature_forces.h"
+
+#include "supple/fem/element.h"
+#include "support/bodies.h"
+#include "support/soft_limb.h"
+
+#include <Eigen/LU>
+#include <Eigen/SparseCore>
+
+namespace supple {
+namespace {
+
+/// The limb with every element as a cubature element of weight one, in a basis of a few columns.
+struct Complete {
+  SoftLimb limb = make_soft_limb({.cells = {2, 4, 2}});
+  PoseSpaceModel model;
+
+  Complete(MaterialModel material, const MatX& basis) {
+    const TetMesh& mesh = limb.body.mesh;
+    model.material = material;
+    model.stiffness = VecX::Ones(basis.cols());
+    model.basis = basis;
+    for (std::size_t v = 0; v < mesh.vertices.size(); ++v) model.points.push_back(static_cast<Index>(v));
+    for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+      const auto x = element_nodes(mesh, e);
+      Mat3 edges;
+      for (std::size_t k = 1; k < 4; ++k) edges.col(static_cast<int>(k) - 1) = x[k] - x[0];
+      model.elements.push_back({{mesh.elements[e], edges.inverse()},
+                                edges.determinant() / 6,
+                                lame_from(mesh.material_of(e).young, mesh.material_of(e).poisson)});
+    }
+  }
+};
+
+MatX some_basis(const SoftLimb& limb, Eigen::Index columns) {
+  const auto rows = 3 * static_cast<Eigen::Index>(limb.body.mesh.vertices.size());
+  return random_vector(rows * columns, 3).reshaped(rows, columns);
+}
+
+template <class T>
+struct Evaluated {
+  VecX force;
+  MatX stiffness;  ///< both triangles
+};
+
+template <class T>
+std::vector<T> padded(const CubatureForces<T>& forces, const VecX& x) {
+  std::vector<T> result(static_cast<std::size_t>(forces.stride()), T(0));
+  for (Eigen::Index k = 0; k < x.size(); ++k) result[static_cast<std::size_t>(k)] = static_cast<T>(x[k]);
+  return result;
+}
+
+template <class T>
+Evaluated<T> evaluate(CubatureForces<T>& forces, const VecX& q, const VecX& v, double damping) {
+  const int r = forces.size();
+  forces.evaluate(padded(forces, q).data(), padded(forces, v).data(), static_cast<T>(damping));
+  std::vector<T> f(static_cast<std::size_t>(forces.stride()), T(0));
+  forces.add_force(f.data());
+  DenseCholesky<T> matrix;
+  matrix.resize(r);
+  forces.add_stiffness(T(1), matrix);
+  Evaluated<T> result{VecX(r), MatX(r, r)};
+  for (int j = 0; j < r; ++j) {
+    result.force[j] = static_cast<double>(f[static_cast<std::size_t>(j)]);
+    for (int i = j; i < r; ++i) result.stiffness(i, j) = result.stiffness(j, i) = static_cast<double>(matrix(i, j));
+  }
+  return result;
+}
+
+double energy(CubatureForces<double>& forces, const VecX& q) { return forces.energy(padded(forces, q).data()); }
+
+class EveryMaterial : public testing::TestWithParam<MaterialModel> {};
+
+TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
+  // Seven coordinates don't fill a vector, and 96 elements fill all batches; 95 don't.
+  Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
+  c.model.elements.pop_back();
+  CubatureForces<double> forces(c.model);
+  const VecX zero = VecX::Zero(7);
+  const VecX q = 0.01 * random_vector(7, 5);
+  for (const double bend : {0.0, 0.9}) {
+    forces.set_pose(evaluate_all(*c.limb.rig.rig(), limb_pose(c.limb, {{}, bend, -bend / 2}).p));
+    const auto at_rest = evaluate(forces, zero, zero, 0);
+    EXPECT_NEAR(energy(forces, zero), 0, 1e-12 * std::abs(energy(forces, q)));
+    const auto at = evaluate(forces, q, zero, 0);
+    EXPECT_LT(at_rest.force.norm(), 1e-12 * at.force.norm());
+    MatX differences(7, 7);
+    VecX gradient(7);
+    for (Eigen::Index k = 0; k < 7; ++k) {
+      const VecX along = VecX::Unit(7, k);
+      gradient[k] = derivative_at_zero([&](double h) { return energy(forces, q + h * along); }, 1e-4);
+      differences.col(k) =
+          derivative_at_zero([&](double h) { return evaluate(forces, q + h * along, zero, 0).force; }, 1e-5);
+    }
+    EXPECT_LT((gradient - at.force).norm(), 1e-7 * at.force.norm()) << bend;
+    EXPECT_LT((differences - at.stiffness).norm(), 1e-7 * at.stiffness.norm()) << bend;
+    // Stiffness damping adds β K v.
+    const VecX v = random_vector(7, 8);
+    const VecX damped = evaluate(forces, q, v, 0.02).force - at.force;
+    EXPECT_LT((damped - 0.02 * at.stiffness * v).norm(), 1e-11 * damped.norm());
+  }
+}
+
+TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
+  Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
+  CubatureForces<double> exact(c.model);
+  CubatureForces<float> single(c.model);
+  const VecX q = 0.01 * random_vector(13, 5), v = random_vector(13, 6);
+  const auto posed = evaluate_all(*c.limb.rig.rig(), limb_pose(c.limb, {{}, 0.7, 0.3}).p);
+  exact.set_pose(posed);
+  single.set_pose(posed);
+  const auto a = evaluate(exact, q, v, 0.01);
+  const auto b = evaluate(single, q, v, 0.01);
+  EXPECT_LT((a.force - b.force).norm(), 2e-5 * a.force.norm());
+  EXPECT_LT((a.stiffness - b.stiffness).norm(), 2e-5 * a.stiffness.norm());
+  const float e = single.energy(padded(single, q).data());
+  EXPECT_NEAR(e, energy(exact, q), 1e-4 * energy(exact, q));
+}
+
+TEST_P(EveryMaterial, AllElementsTogetherAreTheWholeBody) {
+  // At the neutral pose, turned as a whole or not, the sum over all elements is that of the finite-element body.
+  const MatX U = some_basis(make_soft_limb({.cells = {2, 4, 2}}), 5);
+  Complete c(GetParam(), U);
+  const ElasticBody body = body_of(c.limb.body.mesh, GetParam());
+  const VecX q = 0.01 * random_vector(5, 9), zero = VecX::Zero(5);
+  const VecX force = U.transpose() * force_at(body, U * q);
+  const MatX stiffness = U.transpose() * (stiffness_at(body, U * q).to_sparse() * U);
+  for (const RigidTransform& place :
+       {RigidTransform{}, RigidTransform{Vec3(1e4, 3, -2), Quat(Eigen::AngleAxisd(2, Vec3(1, 2, 2) / 3))}}) {
+    std::vector<Vec3> posed;
+    for (const Vec3& x : c.limb.body.mesh.vertices) posed.push_back(place * x);
+    CubatureForces<double> forces(c.model);
+    forces.set_pose(posed);
+    const auto at = evaluate(forces, q, zero, 0);
+    EXPECT_LT((at.force - force).norm(), 1e-9 * force.norm());
+    EXPECT_LT((at.stiffness - stiffness).norm(), 1e-9 * stiffness.norm());
+    EXPECT_NEAR(energy(forces, q), body.energy(U * q), 1e-9 * body.energy(U * q));
+  }
+}
+
+TEST_P(EveryMaterial, AStretchedRestShapeIsABodyMeshedThere) {
+  // A homogeneous stretch without rotation: R = 1, so the reduced forces are those of the posed body.
+  const MatX U = some_basis(make_soft_limb({.cells = {2, 4, 2}}), 5);
+  Complete c(GetParam(), U);
+  Mat3 S;
+  S << 1.3, 0.2, 0, 0.2, 0.9, -0.1, 0, -0.1, 1.1;
+  TetMesh stretched = c.limb.body.mesh;
+  for (Vec3& x : stretched.vertices) x = S * x;
+  const ElasticBody body = body_of(stretched, GetParam());
+  const VecX q = 0.01 * random_vector(5, 9), zero = VecX::Zero(5);
+  CubatureForces<double> forces(c.model);
+  forces.set_pose(stretched.vertices);
+  const auto at = evaluate(forces, q, zero, 0);
+  const VecX force = U.transpose() * force_at(body, U * q);
+  EXPECT_LT((at.force - force).norm(), 1e-9 * force.norm());
+  EXPECT_NEAR(energy(forces, q), body.energy(U * q), 1e-9 * body.energy(U * q));
+}
+
+INSTANTIATE_TEST_SUITE_P(CubatureForces, EveryMaterial, testing::ValuesIn(all_models),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+}  // namespace
+}  // namespace supple
