@@ -141,7 +141,7 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
   const auto begin = std::chrono::steady_clock::now();
   const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
   const double from = std::min(std::max(settings.from, first_key(clip)), clip.duration);
-  if (settings.from < 0 || from > to)
+  if (settings.from < 0 || settings.from > to || from > to)
     return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
                                    clip.name, clip.duration, settings.from, to));
   SimulatedClip result;
