@@ -4,10 +4,12 @@
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/fem/material_models.h"
+#include "supple/fem/posed_rest.h"
 #include "supple/offline/modes/mass_pca.h"
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <numbers>
 
 namespace supple {
@@ -34,18 +36,13 @@ class Gaussian {
   std::mt19937_64& random_;
 };
 
-MatX random_coordinates(const MatX& basis, const VecX& stiffness, double amplitude, int count,
-                        std::mt19937_64& random) {
-  Eigen::Index softest = 0;
-  stiffness.minCoeff(&softest);
-  double largest = 0;
-  for (Eigen::Index v = 0; v < basis.rows(); v += 3)
-    largest = std::max(largest, basis.col(softest).segment<3>(v).norm());
-  const double scale = amplitude / std::max(largest, 1e-300);
+MatX random_coordinates(const VecX& deviations, int count, std::mt19937_64& random) {
   Gaussian gaussian(random);
-  MatX q(basis.cols(), count);
-  for (Eigen::Index k = 0; k < count; ++k)
-    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gaussian() * scale * stiffness[softest] / stiffness[j];
+  MatX q(deviations.size(), count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const double gain = std::exp2(4 * gaussian.uniform() - 2);
+    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gain * gaussian() * deviations[j];
+  }
   return q;
 }
 
@@ -59,14 +56,43 @@ Eigen::MatrixXf gradient_rows(const MatX& basis, const TetMesh& mesh, std::size_
   return rows.cast<float>();
 }
 
+/// What a pose makes of an element's rest shape: F_Φ = R S.
+struct PosedStretch {
+  Mat3 inverse = Mat3::Identity();  ///< S⁻¹
+  double volume_ratio = 1;
+};
+
+/// The neutral shape first.
+std::vector<PosedStretch> stretches(const TetMesh& mesh, std::size_t e, const ElementShape<4>& shape,
+                                    std::span<const std::vector<Vec3>> poses) {
+  std::vector<PosedStretch> result(1);
+  for (const std::vector<Vec3>& pose : poses) {
+    Mat3 F = Mat3::Zero();
+    for (int a = 0; a < 4; ++a)
+      F += pose[static_cast<std::size_t>(mesh.elements[e][static_cast<std::size_t>(a)])] *
+           shape.gradient[0].col(a).transpose();
+    const PosedRest<double> rest = posed_rest<double>(F);
+    result.push_back({rest.inverse_transpose.transpose() * rest.rotation, rest.volume_ratio});
+  }
+  return result;
+}
+
+/// Every second sample is taken in the neutral shape, the others go round the poses.
+std::size_t shape_of_sample(Eigen::Index k, std::size_t shapes) {
+  if (shapes == 1 || k % 2 == 0) return 0;
+  return 1 + static_cast<std::size_t>(k / 2) % (shapes - 1);
+}
+
+/// Rows of `values`: P(1 + G S⁻¹) S⁻¹ times the posed volume, so that D0ᵀ brings it to the force.
 template <class Model>
 void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, double volume, const Lame<double>& lame,
-                    Eigen::Ref<Eigen::MatrixXf> values) {
+                    std::span<const PosedStretch> shapes, Eigen::MatrixXf& values) {
   const MatX G = q.transpose() * gradients.cast<double>();  // T × 9
   for (Eigen::Index k = 0; k < G.rows(); ++k) {
+    const PosedStretch& stretch = shapes[shape_of_sample(k, shapes.size())];
     const Eigen::Matrix<double, 9, 1> g = G.row(k).transpose();
-    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data());
-    const Mat3 P = Model(F, lame).stress() * volume;
+    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data()) * stretch.inverse;
+    const Mat3 P = Model(F, lame).stress() * stretch.inverse.transpose() * (volume * stretch.volume_ratio);
     for (int i = 0; i < 9; ++i) values(k, i) = static_cast<float>(P.data()[i]);
   }
 }
@@ -125,35 +151,49 @@ MatX random_frames(const Rig& rest, std::span<const double> p, double height, in
 
 }  // namespace
 
-CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& stiffness,
-                                std::span<const Index> candidates, double amplitude, int count,
-                                std::mt19937_64& random) {
-  const MatX q = random_coordinates(basis, stiffness, amplitude, count, random);
-  const auto sites = static_cast<Eigen::Index>(candidates.size());
+VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude) {
+  Eigen::Index softest = 0;
+  stiffness.minCoeff(&softest);
+  double largest = 0;
+  for (Eigen::Index v = 0; v < basis.rows(); v += 3)
+    largest = std::max(largest, basis.col(softest).segment<3>(v).norm());
+  return amplitude / std::max(largest, 1e-300) * stiffness[softest] * stiffness.cwiseInverse();
+}
+
+CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
+                                std::span<const Index> candidates, int count, std::mt19937_64& random,
+                                std::span<const std::vector<Vec3>> poses) {
+  const MatX q = random_coordinates(deviations, count, random);
   CubatureSamples samples;
   samples.site_size = 9;
-  samples.basis.resize(basis.cols(), 9 * sites);
-  samples.values.resize(count, 9 * sites);
-  parallel_for(sites, 64, [&](std::int64_t i) {
-    const auto e = static_cast<std::size_t>(candidates[static_cast<std::size_t>(i)]);
-    const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
-    const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape);
-    const ElasticMaterial& material = mesh.material_of(e);
-    samples.basis.middleCols<9>(9 * i) = gradients;
-    with_material<double>(model, [&](auto type) {
-      sample_element<typename decltype(type)::type>(gradients, q, shape.weight[0],
-                                                    lame_from(material.young, material.poisson),
-                                                    samples.values.middleCols<9>(9 * i));
-    });
+  samples.basis.resize(basis.cols(), 9 * std::ssize(candidates));
+  samples.values.resize(count, 9 * std::ssize(candidates));
+  samples.totals = MatX::Zero(basis.cols(), count);
+  // The totals are over all elements, candidates or not; added up in an order that no thread changes.
+  const std::int64_t elements = std::ssize(mesh.elements), grain = std::max<std::int64_t>(64, elements / 64);
+  std::vector<MatX> totals(static_cast<std::size_t>((elements + grain - 1) / grain), samples.totals);
+  parallel_ranges(elements, grain, [&](std::int64_t begin, std::int64_t end) {
+    auto candidate = std::lower_bound(candidates.begin(), candidates.end(), static_cast<Index>(begin));
+    Eigen::MatrixXf values(count, 9);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto e = static_cast<std::size_t>(i);
+      const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
+      const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape);
+      const ElasticMaterial& material = mesh.material_of(e);
+      with_material<double>(model, [&](auto type) {
+        sample_element<typename decltype(type)::type>(gradients, q, shape.weight[0],
+                                                      lame_from(material.young, material.poisson),
+                                                      stretches(mesh, e, shape, poses), values);
+      });
+      totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
+      if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
+      const Eigen::Index column = 9 * (candidate - candidates.begin());
+      samples.basis.middleCols<9>(column) = gradients;
+      samples.values.middleCols<9>(column) = values;
+      ++candidate;
+    }
   });
-  // The totals are over all elements, candidates or not.
-  const Result<ElasticBody> body = ElasticBody::create(mesh, model);
-  samples.totals.resize(basis.cols(), count);
-  VecX f(basis.rows());
-  for (int k = 0; k < count; ++k) {
-    body->internal_force(basis * q.col(k), f);
-    samples.totals.col(k) = basis.transpose() * f;
-  }
+  for (const MatX& part : totals) samples.totals += part;
   normalize(samples);
   return samples;
 }
