@@ -4,7 +4,6 @@
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/fem/material_models.h"
-#include "supple/fem/posed_rest.h"
 #include "supple/offline/modes/mass_pca.h"
 
 #include <Eigen/Geometry>
@@ -40,7 +39,7 @@ MatX random_coordinates(const VecX& deviations, int count, std::mt19937_64& rand
   Gaussian gaussian(random);
   MatX q(deviations.size(), count);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const double gain = std::exp2(4 * gaussian.uniform() - 2);
+    const double gain = std::exp2(4 * gaussian.uniform() - 3);
     for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gain * gaussian() * deviations[j];
   }
   return q;
@@ -56,43 +55,15 @@ Eigen::MatrixXf gradient_rows(const MatX& basis, const TetMesh& mesh, std::size_
   return rows.cast<float>();
 }
 
-/// What a pose makes of an element's rest shape: F_Φ = R S.
-struct PosedStretch {
-  Mat3 inverse = Mat3::Identity();  ///< S⁻¹
-  double volume_ratio = 1;
-};
-
-/// The neutral shape first.
-std::vector<PosedStretch> stretches(const TetMesh& mesh, std::size_t e, const ElementShape<4>& shape,
-                                    std::span<const std::vector<Vec3>> poses) {
-  std::vector<PosedStretch> result(1);
-  for (const std::vector<Vec3>& pose : poses) {
-    Mat3 F = Mat3::Zero();
-    for (int a = 0; a < 4; ++a)
-      F += pose[static_cast<std::size_t>(mesh.elements[e][static_cast<std::size_t>(a)])] *
-           shape.gradient[0].col(a).transpose();
-    const PosedRest<double> rest = posed_rest<double>(F);
-    result.push_back({rest.inverse_transpose.transpose() * rest.rotation, rest.volume_ratio});
-  }
-  return result;
-}
-
-/// Every second sample is taken in the neutral shape, the others go round the poses.
-std::size_t shape_of_sample(Eigen::Index k, std::size_t shapes) {
-  if (shapes == 1 || k % 2 == 0) return 0;
-  return 1 + static_cast<std::size_t>(k / 2) % (shapes - 1);
-}
-
-/// Rows of `values`: P(1 + G S⁻¹) S⁻¹ times the posed volume, so that D0ᵀ brings it to the force.
+/// Rows of `values`: P times the volume, one for each column of q.
 template <class Model>
 void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, double volume, const Lame<double>& lame,
-                    std::span<const PosedStretch> shapes, Eigen::MatrixXf& values) {
+                    Eigen::MatrixXf& values) {
   const MatX G = q.transpose() * gradients.cast<double>();  // T × 9
   for (Eigen::Index k = 0; k < G.rows(); ++k) {
-    const PosedStretch& stretch = shapes[shape_of_sample(k, shapes.size())];
     const Eigen::Matrix<double, 9, 1> g = G.row(k).transpose();
-    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data()) * stretch.inverse;
-    const Mat3 P = Model(F, lame).stress() * stretch.inverse.transpose() * (volume * stretch.volume_ratio);
+    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data());
+    const Mat3 P = Model(F, lame).stress() * volume;
     for (int i = 0; i < 9; ++i) values(k, i) = static_cast<float>(P.data()[i]);
   }
 }
@@ -161,8 +132,7 @@ VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amp
 }
 
 CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
-                                std::span<const Index> candidates, int count, std::mt19937_64& random,
-                                std::span<const std::vector<Vec3>> poses) {
+                                std::span<const Index> candidates, int count, std::mt19937_64& random) {
   const MatX q = random_coordinates(deviations, count, random);
   CubatureSamples samples;
   samples.site_size = 9;
@@ -182,8 +152,7 @@ CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const 
       const ElasticMaterial& material = mesh.material_of(e);
       with_material<double>(model, [&](auto type) {
         sample_element<typename decltype(type)::type>(gradients, q, shape.weight[0],
-                                                      lame_from(material.young, material.poisson),
-                                                      stretches(mesh, e, shape, poses), values);
+                                                      lame_from(material.young, material.poisson), values);
       });
       totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
       if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;

@@ -16,16 +16,11 @@ namespace supple {
 VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude);
 
 /// Elastic forces around the rest shape `mesh.vertices`: q_j is normal with deviation σ_j, and a whole sample is
-/// stretched by 1/4 to 4, so that flesh is right when it barely moves and when it swings far. Samples that are all
+/// stretched by 1/8 to 2, so that flesh is right when it barely moves and when it swings far. Samples that are all
 /// large teach little about small strain: a few crushed elements rule them. Sites are `candidates` (elements,
 /// ascending).
-///
-/// Every second sample is taken in one of the `poses` (positions of all vertices), where the stretch S of the rest
-/// shape changes what an element contributes: D_eᵀ s_e with D_e of the neutral shape and s_e = V det S · P S⁻¹
-/// (runtime/posespace/cubature_forces.h).
 CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
-                                std::span<const Index> candidates, int count, std::mt19937_64& random,
-                                std::span<const std::vector<Vec3>> poses = {});
+                                std::span<const Index> candidates, int count, std::mt19937_64& random);
 
 /// Accelerations of all vertices in a random motion around a pose, one moment per column: `count` + 2 random
 /// perturbations of p, of at most one degree and a two-thousandth of the height, and of the character's placement, are

@@ -150,7 +150,7 @@ MatX known_responses(const ElasticBody& body, const TetMesh& mesh, const Rig& re
 }
 
 /// Responses to the known motion, and to random accelerations around the neutral pose. Both are brought to one size;
-/// then random ones count a fifth: they are there for motion that the clips don't show.
+/// then random ones count a tenth: they are there for motion that the clips don't show.
 Result<MatX> inertial_responses(const ElasticBody& body, const TetMesh& mesh, const Rig& rest,
                                 std::span<const Index> fixed, const KnownMotion& motion, const MatX& random) {
   const Result<FreeVertices> free = FreeVertices::create(body, fixed);
@@ -162,7 +162,7 @@ Result<MatX> inertial_responses(const ElasticBody& body, const TetMesh& mesh, co
   if (!(motion.accelerations.norm() > 0)) return from_random;
   const MatX known = known_responses(body, mesh, rest, *free, motion);
   MatX all(body.dof_count(), known.cols() + random.cols());
-  constexpr double share = 0.2;
+  constexpr double share = 0.1;
   all << known / motion.accelerations.norm(), from_random * (share / std::max(random.norm(), 1e-300));
   return all;
 }
@@ -235,11 +235,11 @@ struct CubaturePair {
 };
 
 /// How far the coordinates go: their static answers to the inertia of the known motion, none of them below a tenth of
-/// the largest force. Without a known motion all get the same force. Flesh is taken to sway by no more than a fiftieth
-/// of the height: clips jump.
+/// the largest force. Without a known motion all get the same force. Flesh is taken to sway by no more than a
+/// two-hundredth of the height: clips jump.
 VecX typical_deviations(const ElasticBody& body, const MatX& basis, const VecX& stiffness, const MatX& accelerations,
                         double height) {
-  const double largest = 0.02 * height;
+  const double largest = 0.005 * height;
   const VecX equal = equal_force_deviations(basis, stiffness, 0.005 * height);
   if (!(accelerations.norm() > 0)) return equal;
   const MatX f = basis.transpose() * multiply_columns(body.consistent_mass(), accelerations);
@@ -258,33 +258,28 @@ struct Training {
   double training_error = 0, error = 0;  ///< on samples that were and weren't trained with
 };
 
-/// Few training samples can be met to the tolerance by sites that miss others: then they are met more closely.
+/// Samples that are neither trained with nor looked at while sites are chosen judge the result.
 template <class Sampler>
 Cubature choose_sites(const Sampler& sample, int samples, Training& training, Progress& progress) {
-  constexpr int testing = 40, most_rounds = 4;
-  const CubatureSamples known = sample(samples), unknown = sample(testing);
-  double tolerance = training.tolerance;
-  for (int round = 1;; ++round) {
-    Cubature cubature = select_cubature(known, {.most_sites = training.most_sites, .tolerance = tolerance}, progress);
-    training.training_error = cubature.training_error;
-    training.error = cubature_error(unknown, cubature);
-    if (training.error <= 1.25 * training.tolerance || training.most_sites > 0 || round == most_rounds) return cubature;
-    tolerance = 0.7 * std::min(tolerance, cubature.training_error);
-  }
+  const CubatureSamples known = sample(samples), watched = sample(24);
+  Cubature cubature =
+      select_cubature(known, {.most_sites = training.most_sites, .tolerance = training.tolerance}, progress, &watched);
+  training.training_error = cubature.training_error;
+  training.error = cubature_error(sample(40), cubature);
+  return cubature;
 }
 
 CubaturePair train(const ElasticBody& body, const Rig& rest, const ReduceSettings& settings, double height,
-                   const VecX& deviations, const std::vector<Index>& candidates,
-                   std::span<const std::vector<Vec3>> shapes, ReducedBody& reduced, Progress& progress) {
+                   const VecX& deviations, const std::vector<Index>& candidates, ReducedBody& reduced,
+                   Progress& progress) {
   std::mt19937_64 random(settings.seed);
-  const int samples = std::max(80, static_cast<int>(reduced.basis.cols()));
+  const int samples = std::max(120, static_cast<int>(reduced.basis.cols()));
   CubaturePair result;
   progress.stage("choosing elements");
   Training elastic{settings.cubature_elements, settings.cubature_tolerance};
   result.elements = choose_sites(
       [&](int count) {
-        return elastic_samples(reduced.mesh, settings.material, reduced.basis, deviations, candidates, count, random,
-                               shapes);
+        return elastic_samples(reduced.mesh, settings.material, reduced.basis, deviations, candidates, count, random);
       },
       samples, elastic, progress);
   for (Index& site : result.elements.sites) site = candidates[static_cast<std::size_t>(site)];
@@ -446,16 +441,16 @@ Result<ReducedBody> reduce_body(const EmbeddedBody& body, std::shared_ptr<const 
   reduced.modes_seconds = seconds_since(start);
 
   start = Clock::now();
-  std::vector<std::vector<Vec3>> shapes;
-  for (const std::vector<double>& p : motion.poses) shapes.push_back(evaluate_all(*rest, p));
   const CubaturePair cubature =
       train(*elastic, *rest, settings, height,
             typical_deviations(*elastic, reduced.basis, stiffness, motion.accelerations, height),
-            candidate_elements(reduced.mesh, free), shapes, reduced, progress);
+            candidate_elements(reduced.mesh, free), reduced, progress);
   reduced.cubature_seconds = seconds_since(start);
   if (progress.cancelled()) return failure("cancelled");
 
   progress.stage("following the pose");
+  std::vector<std::vector<Vec3>> shapes;
+  for (const std::vector<double>& p : motion.poses) shapes.push_back(evaluate_all(*rest, p));
   const FrameSites frames = choose_frame_sites(reduced.mesh, free, shapes, settings.frames);
   reduced.frame_error = frames.error;
   ModelBuilder builder(body, reduced);
