@@ -3,6 +3,7 @@
 
 #include "supple/fem/material_models.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace supple {
@@ -205,14 +206,24 @@ void CubatureForces<T>::add_force(T* f) const {
 
 template <class T>
 void CubatureForces<T>::add_stiffness(T factor, DenseCholesky<T>& matrix) {
-  const std::size_t rows = elements_ * 9;
+  // As many rows at a time as stay in the nearest cache while all blocks of the result pass over them.
+  constexpr std::size_t cached = 20'000 / sizeof(T);
+  const std::size_t most = std::max<std::size_t>(9, cached / (2 * static_cast<std::size_t>(stride_)));
   const int last = r_ - 1;
-  for (int j = 0; j < r_; j += 4) {
-    int i = j / width * width;
-    for (; i + 2 * width <= stride_; i += 2 * width)
-      product_block<T, 2>(D_.data(), JD_.data(), rows, stride_, i, j, factor, last, matrix);
-    for (; i < stride_; i += width)
-      product_block<T, 1>(D_.data(), JD_.data(), rows, stride_, i, j, factor, last, matrix);
+  for (std::size_t first = 0; first < elements_ * 9; first += most) {
+    const std::size_t rows = std::min(most, elements_ * 9 - first);
+    const T* D = row(D_, first);
+    const T* JD = row(JD_, first);
+    for (int j = 0; j < r_; j += 4) {
+      int i = j / width * width;
+      for (; i + 3 * width <= stride_; i += 3 * width)
+        product_block<T, 3>(D, JD, rows, stride_, i, j, factor, last, matrix);
+      if (i + 2 * width <= stride_) {
+        product_block<T, 2>(D, JD, rows, stride_, i, j, factor, last, matrix);
+        i += 2 * width;
+      }
+      if (i < stride_) product_block<T, 1>(D, JD, rows, stride_, i, j, factor, last, matrix);
+    }
   }
 }
 
