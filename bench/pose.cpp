@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pose-space system of 2016. Its rigs so far: what a step asks of one, a few hundred vertices of a large character.
+// The pose-space system of 2016. Its rigs: what a step asks of one, a few hundred vertices of a large character.
 #include "bench/report.h"
 
 #include "supple/rig/character_rig.h"
@@ -113,6 +113,7 @@ void add_rigs(Report& report, const Options& options) {
 Report run_pose(const Options& options) {
   Report report;
   add_rigs(report, options);
+  add_pose_steps(report, options);
   return report;
 }
 

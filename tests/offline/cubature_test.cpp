@@ -77,7 +77,8 @@ struct Body {
   }
   CubatureSamples elastic(int count, std::uint64_t seed, MaterialModel model = MaterialModel::stable_neo_hookean) {
     std::mt19937_64 random(seed);
-    return elastic_samples(limb.body.mesh, model, modes.shapes, modes.eigenvalues, elements, 0.03, count, random);
+    return elastic_samples(limb.body.mesh, model, modes.shapes,
+                           equal_force_deviations(modes.shapes, modes.eigenvalues, 0.03), elements, count, random);
   }
   CubatureSamples inertial(int count, std::uint64_t seed) {
     std::mt19937_64 random(seed);

@@ -75,8 +75,13 @@ std::vector<Moment> without_cuts(std::vector<Moment> moments, const CharacterRig
 
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh) {
   const double height = bounds_of(mesh.vertices).size().maxCoeff();
-  const std::vector<Moment> moments = without_cuts(typical_moments(character, 80), rig, height);
-  KnownMotion motion{typical_poses(character, rig), MatX(3 * rest.vertex_count(), std::ssize(moments))};
+  const std::vector<Moment> moments = without_cuts(typical_moments(character, 48), rig, height);
+  KnownMotion motion{typical_poses(character, rig), MatX(3 * rest.vertex_count(), std::ssize(moments)), {}};
+  CharacterPose pose = rig.neutral();
+  for (const Moment& moment : moments) {
+    rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
+    motion.moments.push_back(pose.p);
+  }
   parallel_for(std::ssize(moments), 1, [&](std::int64_t k) {
     motion.accelerations.col(k) = local_acceleration(rig, rest, mesh, moments[static_cast<std::size_t>(k)]);
   });

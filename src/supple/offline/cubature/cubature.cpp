@@ -135,7 +135,34 @@ class Pursuit {
     }
   }
 
+  /// Keeps the sites that have weight and fills up to `count` with newcomers, the best of each part of the sites in
+  /// their order. The sites that pursuit finds largest lie close together and say the same; where all but a few of them
+  /// lose their weight, more of them are no help.
+  void fill_up(Eigen::Index count, int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<Index> sites = best_.cubature.sites;
+      const Eigen::Index room = count - static_cast<Eigen::Index>(sites.size());
+      if (room <= 0) return;
+      for (const Index site : best_of_each_part(correlations(samples_, best_.residual, lengths_), room))
+        if (!std::binary_search(best_.cubature.sites.begin(), best_.cubature.sites.end(), site)) sites.push_back(site);
+      Fit filled = fit(samples_, std::move(sites));
+      if (!(filled.cubature.training_error < best_.cubature.training_error)) return;
+      best_ = std::move(filled);
+    }
+  }
+
  private:
+  static std::vector<Index> best_of_each_part(const VecX& values, Eigen::Index parts) {
+    std::vector<Index> result;
+    for (Eigen::Index part = 0; part < parts; ++part) {
+      const Eigen::Index begin = part * values.size() / parts, end = (part + 1) * values.size() / parts;
+      if (begin == end) continue;
+      Eigen::Index at = 0;
+      if (values.segment(begin, end - begin).maxCoeff(&at) > 0) result.push_back(static_cast<Index>(begin + at));
+    }
+    return result;
+  }
+
   /// w + μ g in units of unit columns; μ = |g_S|² / |A g_S|² minimises along the gradient g on its own support S.
   VecX gradient_step(const Fit& from) const {
     const VecX g = correlations(samples_, from.residual, lengths_);
@@ -181,17 +208,23 @@ Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites) {
   return fit(samples, std::move(sites)).cubature;
 }
 
-Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress) {
+Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress,
+                         const CubatureSamples* unknown) {
   Pursuit pursuit(samples);
   const Eigen::Index most =
       std::min<Eigen::Index>(samples.sites(), settings.most_sites > 0 ? settings.most_sites : 8 * samples.size() + 64);
+  const auto good_enough = [&] {
+    const Cubature& best = pursuit.best().cubature;
+    if (settings.most_sites > 0 || best.training_error > settings.tolerance) return false;
+    return unknown == nullptr || cubature_error(*unknown, best) <= 1.25 * settings.tolerance;
+  };
   // Grown in steps: each starts from what the last one found, and stops where the tolerance is reached.
   for (Eigen::Index count = std::min<Eigen::Index>(most, std::max<Eigen::Index>(16, samples.size()));;) {
     pursuit.run(count, settings.max_iterations);
+    pursuit.fill_up(count, settings.max_iterations);
     progress.update(static_cast<double>(count) / static_cast<double>(most));
-    const bool enough = pursuit.best().cubature.training_error <= settings.tolerance;
-    if (count >= most || progress.cancelled() || (enough && settings.most_sites == 0)) break;
-    count = std::min(most, count + std::max<Eigen::Index>(8, count / 2));
+    if (count >= most || progress.cancelled() || good_enough()) break;
+    count = std::min(most, count + std::max<Eigen::Index>(8, count / 8));
   }
   return pursuit.best().cubature;
 }

@@ -53,7 +53,8 @@ double cubature_error(const CubatureSamples& samples, const Cubature& cubature);
 /// The weights that fit the samples best on given sites.
 Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites);
 
+/// Sites are added until the tolerance is met on `samples`; `unknown` ones, not trained with, may be a quarter worse.
 Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings = {},
-                         Progress& progress = Progress::silent());
+                         Progress& progress = Progress::silent(), const CubatureSamples* unknown = nullptr);
 
 }  // namespace supple

@@ -8,6 +8,7 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <numbers>
 
 namespace supple {
@@ -34,19 +35,12 @@ class Gaussian {
   std::mt19937_64& random_;
 };
 
-MatX random_coordinates(const MatX& basis, const VecX& stiffness, double amplitude, int count,
-                        std::mt19937_64& random) {
-  Eigen::Index softest = 0;
-  stiffness.minCoeff(&softest);
-  double largest = 0;
-  for (Eigen::Index v = 0; v < basis.rows(); v += 3)
-    largest = std::max(largest, basis.col(softest).segment<3>(v).norm());
-  const double scale = amplitude / std::max(largest, 1e-300);
+MatX random_coordinates(const VecX& deviations, int count, std::mt19937_64& random) {
   Gaussian gaussian(random);
-  MatX q(basis.cols(), count);
+  MatX q(deviations.size(), count);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const double size = scale * std::pow(10.0, -1.5 * gaussian.uniform());
-    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gaussian() * size * stiffness[softest] / stiffness[j];
+    const double gain = std::exp2(4 * gaussian.uniform() - 3);
+    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gain * gaussian() * deviations[j];
   }
   return q;
 }
@@ -61,9 +55,10 @@ Eigen::MatrixXf gradient_rows(const MatX& basis, const TetMesh& mesh, std::size_
   return rows.cast<float>();
 }
 
+/// Rows of `values`: P times the volume, one for each column of q.
 template <class Model>
 void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, double volume, const Lame<double>& lame,
-                    Eigen::Ref<Eigen::MatrixXf> values) {
+                    Eigen::MatrixXf& values) {
   const MatX G = q.transpose() * gradients.cast<double>();  // T × 9
   for (Eigen::Index k = 0; k < G.rows(); ++k) {
     const Eigen::Matrix<double, 9, 1> g = G.row(k).transpose();
@@ -127,35 +122,47 @@ MatX random_frames(const Rig& rest, std::span<const double> p, double height, in
 
 }  // namespace
 
-CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& stiffness,
-                                std::span<const Index> candidates, double amplitude, int count,
-                                std::mt19937_64& random) {
-  const MatX q = random_coordinates(basis, stiffness, amplitude, count, random);
-  const auto sites = static_cast<Eigen::Index>(candidates.size());
+VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude) {
+  Eigen::Index softest = 0;
+  stiffness.minCoeff(&softest);
+  double largest = 0;
+  for (Eigen::Index v = 0; v < basis.rows(); v += 3)
+    largest = std::max(largest, basis.col(softest).segment<3>(v).norm());
+  return amplitude / std::max(largest, 1e-300) * stiffness[softest] * stiffness.cwiseInverse();
+}
+
+CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
+                                std::span<const Index> candidates, int count, std::mt19937_64& random) {
+  const MatX q = random_coordinates(deviations, count, random);
   CubatureSamples samples;
   samples.site_size = 9;
-  samples.basis.resize(basis.cols(), 9 * sites);
-  samples.values.resize(count, 9 * sites);
-  parallel_for(sites, 64, [&](std::int64_t i) {
-    const auto e = static_cast<std::size_t>(candidates[static_cast<std::size_t>(i)]);
-    const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
-    const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape);
-    const ElasticMaterial& material = mesh.material_of(e);
-    samples.basis.middleCols<9>(9 * i) = gradients;
-    with_material<double>(model, [&](auto type) {
-      sample_element<typename decltype(type)::type>(gradients, q, shape.weight[0],
-                                                    lame_from(material.young, material.poisson),
-                                                    samples.values.middleCols<9>(9 * i));
-    });
+  samples.basis.resize(basis.cols(), 9 * std::ssize(candidates));
+  samples.values.resize(count, 9 * std::ssize(candidates));
+  samples.totals = MatX::Zero(basis.cols(), count);
+  // The totals are over all elements, candidates or not; added up in an order that no thread changes.
+  const std::int64_t elements = std::ssize(mesh.elements), grain = std::max<std::int64_t>(64, elements / 64);
+  std::vector<MatX> totals(static_cast<std::size_t>((elements + grain - 1) / grain), samples.totals);
+  parallel_ranges(elements, grain, [&](std::int64_t begin, std::int64_t end) {
+    auto candidate = std::lower_bound(candidates.begin(), candidates.end(), static_cast<Index>(begin));
+    Eigen::MatrixXf values(count, 9);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto e = static_cast<std::size_t>(i);
+      const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
+      const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape);
+      const ElasticMaterial& material = mesh.material_of(e);
+      with_material<double>(model, [&](auto type) {
+        sample_element<typename decltype(type)::type>(gradients, q, shape.weight[0],
+                                                      lame_from(material.young, material.poisson), values);
+      });
+      totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
+      if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
+      const Eigen::Index column = 9 * (candidate - candidates.begin());
+      samples.basis.middleCols<9>(column) = gradients;
+      samples.values.middleCols<9>(column) = values;
+      ++candidate;
+    }
   });
-  // The totals are over all elements, candidates or not.
-  const Result<ElasticBody> body = ElasticBody::create(mesh, model);
-  samples.totals.resize(basis.cols(), count);
-  VecX f(basis.rows());
-  for (int k = 0; k < count; ++k) {
-    body->internal_force(basis * q.col(k), f);
-    samples.totals.col(k) = basis.transpose() * f;
-  }
+  for (const MatX& part : totals) samples.totals += part;
   normalize(samples);
   return samples;
 }

@@ -11,13 +11,16 @@
 
 namespace supple {
 
-/// Elastic forces at the rest shape `mesh.vertices` (2016 paper, Eq. 18): q_j is normal with a deviation in proportion
-/// to 1/λ_j, so that every coordinate gets the same force; `amplitude` is the largest displacement of a vertex under
-/// one deviation of the softest coordinate [m] in the largest samples; others are up to thirty times smaller, so that
-/// small motion, which is linear, is learned as well. Sites are `candidates` (elements, ascending).
-CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& stiffness,
-                                std::span<const Index> candidates, double amplitude, int count,
-                                std::mt19937_64& random);
+/// Standard deviations of coordinates that get the same force each, σ_j ∝ 1/λ_j (2016 paper, Eq. 18); `amplitude` is
+/// the largest displacement of a vertex under one deviation of the softest coordinate [m].
+VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude);
+
+/// Elastic forces around the rest shape `mesh.vertices`: q_j is normal with deviation σ_j, and a whole sample is
+/// stretched by 1/8 to 2, so that flesh is right when it barely moves and when it swings far. Samples that are all
+/// large teach little about small strain: a few crushed elements rule them. Sites are `candidates` (elements,
+/// ascending).
+CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
+                                std::span<const Index> candidates, int count, std::mt19937_64& random);
 
 /// Accelerations of all vertices in a random motion around a pose, one moment per column: `count` + 2 random
 /// perturbations of p, of at most one degree and a two-thousandth of the height, and of the character's placement, are

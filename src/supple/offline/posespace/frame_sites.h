@@ -19,7 +19,7 @@ namespace supple {
 
 struct FrameSiteSettings {
   int least = 32;
-  int most = 160;
+  int most = 64;
   double tolerance = 0.1;  ///< [rad], of the worst twentieth of the flesh
 };
 

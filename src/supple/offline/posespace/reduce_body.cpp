@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/fem/modes.h"
 #include "supple/math/sparse_factor.h"
@@ -14,6 +15,7 @@
 #include "supple/offline/posespace/flesh_frequency.h"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 
 #include <algorithm>
@@ -66,7 +68,8 @@ std::vector<Index> others(const std::vector<Index>& ascending, Index count) {
 // Three kinds of shapes share the basis (measured on the projection of full simulations: docs/theory.md):
 //   linear modes         how flesh rings                                             4/9 of r
 //   inertial responses   K⁻¹ M a, how flesh gives way when the rig moves it: to      3/9
-//                        accelerations of the character's own clips, and of random motion around the neutral pose
+//                        accelerations of the character's own clips, each in its pose, and of random motion around
+//                        the neutral pose
 //   modal derivatives    how both curve as they grow, weighted as in Eq. 16 of the   2/9
 //                        2005 paper
 
@@ -87,33 +90,80 @@ Result<MatX> extend(const ElasticBody& body, const MatX& basis, MatX shapes, con
   return mass_orthonormalize(body.consistent_mass(), std::move(all));
 }
 
-/// K⁻¹ M a for every column.
-Result<MatX> inertial_responses(const ElasticBody& body, std::span<const Index> fixed, const MatX& accelerations) {
-  const Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
-  BlockMatrix K = body.make_matrix();
-  VecX f(body.dof_count());
-  body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
-  SparseFactor factor;
-  const Eigen::SparseMatrix<double> lower = K.to_sparse_lower(free->vertices());
-  factor.analyze(lower, 3);
-  if (!factor.factorize(lower))
-    return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
-  const MatX pushed = multiply_columns(body.consistent_mass(), accelerations);
-  MatX loads(3 * free->count(), pushed.cols());
-  for (Eigen::Index c = 0; c < pushed.cols(); ++c) loads.col(c) = free->restrict(pushed.col(c));
-  const MatX solved = factor.solve(loads);
-  MatX result(body.dof_count(), pushed.cols());
-  for (Eigen::Index c = 0; c < pushed.cols(); ++c) result.col(c) = free->expand(solved.col(c));
+/// K⁻¹ M a in any shape of rest; the pattern is analysed once.
+class InertialResponse {
+ public:
+  InertialResponse(const ElasticBody& body, FreeVertices free)
+      : body_(body), free_(std::move(free)), K_(body.make_matrix()), f_(body.dof_count()) {}
+
+  /// Responses in the shape of `posed`, one for each column of accelerations. False where it is not stable.
+  bool solve(const ElasticBody& posed, const MatX& accelerations, Eigen::Ref<MatX> responses) {
+    posed.internal_force_and_stiffness(VecX::Zero(body_.dof_count()), f_, K_);
+    const Eigen::SparseMatrix<double> lower = K_.to_sparse_lower(free_.vertices());
+    if (!analyzed_) factor_.analyze(lower, 3);
+    analyzed_ = true;
+    if (!factor_.factorize(lower)) return false;
+    const MatX pushed = multiply_columns(body_.consistent_mass(), accelerations);
+    MatX loads(3 * free_.count(), pushed.cols());
+    for (Eigen::Index c = 0; c < pushed.cols(); ++c) loads.col(c) = free_.restrict(pushed.col(c));
+    const MatX solved = factor_.solve(loads);
+    for (Eigen::Index c = 0; c < pushed.cols(); ++c) responses.col(c) = free_.expand(solved.col(c));
+    return true;
+  }
+
+ private:
+  const ElasticBody& body_;
+  FreeVertices free_;
+  BlockMatrix K_;
+  VecX f_;
+  SparseFactor factor_;
+  bool analyzed_ = false;
+};
+
+/// Each vertex's three numbers turned by its rotation, or turned back.
+void turn(std::span<const Eigen::Vector4d> turns, bool back, Eigen::Ref<VecX> x) {
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    auto at = x.segment<3>(3 * static_cast<Eigen::Index>(v));
+    const Quat q = unit_quaternion(turns[v].data());
+    at = (back ? q.conjugate() : q) * Vec3(at);
+  }
+}
+
+/// Rᵀ K_p⁻¹ M R a for every known moment: how flesh gives way in the pose where it is pushed. A posed shape can be
+/// unstable where a rig crushes elements; such a moment counts for nothing.
+MatX known_responses(const ElasticBody& body, const TetMesh& mesh, const Rig& rest, const FreeVertices& free,
+                     const KnownMotion& motion) {
+  MatX result = MatX::Zero(body.dof_count(), motion.accelerations.cols());
+  constexpr std::int64_t grain = 8;
+  parallel_ranges(result.cols(), grain, [&](std::int64_t begin, std::int64_t end) {
+    InertialResponse response(body, free);
+    for (std::int64_t c = begin; c < end; ++c) {
+      const std::vector<Vec3> x = evaluate_all(rest, motion.moments[static_cast<std::size_t>(c)]);
+      const std::vector<Eigen::Vector4d> turns = vertex_rotations(mesh, x);
+      VecX a = motion.accelerations.col(c);
+      turn(turns, false, a);
+      const ElasticBody posed = body.posed(Eigen::Map<const VecX>(x.front().data(), body.dof_count()));
+      if (response.solve(posed, a, result.middleCols(c, 1))) turn(turns, true, result.col(c));
+    }
+  });
   return result;
 }
 
-/// Known accelerations and random ones, each kind with the same weight.
-MatX mixed_accelerations(const MatX& known, MatX random) {
-  const double known_size = known.norm(), random_size = random.norm();
-  if (!(known_size > 0)) return random;
-  MatX all(random.rows(), known.cols() + random.cols());
-  all << known / known_size, random / random_size;
+/// Responses to the known motion, and to random accelerations around the neutral pose. Both are brought to one size;
+/// then random ones count a tenth: they are there for motion that the clips don't show.
+Result<MatX> inertial_responses(const ElasticBody& body, const TetMesh& mesh, const Rig& rest,
+                                std::span<const Index> fixed, const KnownMotion& motion, const MatX& random) {
+  const Result<FreeVertices> free = FreeVertices::create(body, fixed);
+  if (!free.ok()) return free.error();
+  InertialResponse response(body, *free);
+  MatX from_random(body.dof_count(), random.cols());
+  if (!response.solve(body, random, from_random))
+    return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
+  if (!(motion.accelerations.norm() > 0)) return from_random;
+  const MatX known = known_responses(body, mesh, rest, *free, motion);
+  MatX all(body.dof_count(), known.cols() + random.cols());
+  constexpr double share = 0.1;
+  all << known / motion.accelerations.norm(), from_random * (share / std::max(random.norm(), 1e-300));
   return all;
 }
 
@@ -137,15 +187,14 @@ Result<MatX> make_basis(const ElasticBody& body, const Rig& rest, const KnownMot
                         std::uint64_t seed, ReducedBody& reduced, Progress& progress) {
   const int linear = std::max(1, size * 4 / 9);
   const int responses = (size - linear) * 3 / 5;
-  const Result<Modes> modes = compute_modes(body, reduced.fixed, {.count = linear, .tolerance = 1e-8}, progress);
+  const Result<Modes> modes = compute_modes(body, reduced.fixed, {.count = linear}, progress);
   if (!modes.ok()) return modes.error();
   reduced.frequencies = modes->frequencies;
   if (size <= linear) return modes->shapes;
   progress.stage("responses to motion");
   std::mt19937_64 random(seed);
-  const MatX accelerations =
-      mixed_accelerations(motion.accelerations, random_accelerations(rest, rest.layout().neutral, height, 80, random));
-  Result<MatX> shapes = inertial_responses(body, reduced.fixed, accelerations);
+  Result<MatX> shapes = inertial_responses(body, reduced.mesh, rest, reduced.fixed, motion,
+                                           random_accelerations(rest, rest.layout().neutral, height, 80, random));
   if (!shapes.ok()) return shapes.error();
   const Result<MatX> basis = extend(body, modes->shapes, std::move(*shapes), {}, responses);
   if (!basis.ok()) return basis.error();
@@ -195,38 +244,68 @@ struct CubaturePair {
   Cubature elements, vertices;
 };
 
+/// How far the coordinates go: their static answers to the inertia of the known motion, none of them below a tenth of
+/// the largest force. Without a known motion all get the same force. Flesh is taken to sway by no more than a
+/// two-hundredth of the height: clips jump.
+VecX typical_deviations(const ElasticBody& body, const MatX& basis, const VecX& stiffness, const MatX& accelerations,
+                        double height) {
+  const double largest = 0.005 * height;
+  const VecX equal = equal_force_deviations(basis, stiffness, 0.005 * height);
+  if (!(accelerations.norm() > 0)) return equal;
+  const MatX f = basis.transpose() * multiply_columns(body.consistent_mass(), accelerations);
+  const VecX force = (f.rowwise().squaredNorm() / static_cast<double>(f.cols())).cwiseSqrt();
+  const VecX deviations = force.cwiseMax(0.1 * force.maxCoeff()).cwiseQuotient(stiffness);
+  if (!(deviations.minCoeff() > 0)) return equal;
+  const VecX squares = basis.cwiseAbs2() * deviations.cwiseAbs2();
+  double sway = 0;
+  for (Eigen::Index v = 0; v < squares.size(); v += 3) sway = std::max(sway, std::sqrt(squares.segment<3>(v).sum()));
+  return deviations * std::min(1.0, largest / sway);
+}
+
+struct Training {
+  int most_sites;
+  double tolerance;
+  double training_error = 0, error = 0;  ///< on samples that were and weren't trained with
+};
+
+/// Samples that are neither trained with nor looked at while sites are chosen judge the result.
+template <class Sampler>
+Cubature choose_sites(const Sampler& sample, int samples, Training& training, Progress& progress) {
+  const CubatureSamples known = sample(samples), watched = sample(24);
+  Cubature cubature =
+      select_cubature(known, {.most_sites = training.most_sites, .tolerance = training.tolerance}, progress, &watched);
+  training.training_error = cubature.training_error;
+  training.error = cubature_error(sample(40), cubature);
+  return cubature;
+}
+
 CubaturePair train(const ElasticBody& body, const Rig& rest, const ReduceSettings& settings, double height,
-                   const std::vector<Index>& candidates, const VecX& stiffness, ReducedBody& reduced,
-                   Progress& progress) {
+                   const VecX& deviations, const VecX& stiffness, const std::vector<Index>& candidates,
+                   ReducedBody& reduced, Progress& progress) {
   std::mt19937_64 random(settings.seed);
-  const auto r = static_cast<int>(reduced.basis.cols());
-  const int training = std::max(80, r), testing = 40;
-  const double amplitude = 0.03 * height;
-  const auto elastic = [&](int count) {
-    return elastic_samples(reduced.mesh, settings.material, reduced.basis, stiffness, candidates, amplitude, count,
-                           random);
-  };
+  const int samples = std::max(120, static_cast<int>(reduced.basis.cols()));
   CubaturePair result;
   progress.stage("choosing elements");
-  result.elements =
-      select_cubature(elastic(training),
-                      {.most_sites = settings.cubature_elements, .tolerance = settings.cubature_tolerance}, progress);
-  reduced.elastic_training_error = result.elements.training_error;
-  reduced.elastic_error = cubature_error(elastic(testing), result.elements);
+  Training elastic{settings.cubature_elements, settings.cubature_tolerance};
+  result.elements = choose_sites(
+      [&](int count) {
+        return elastic_samples(reduced.mesh, settings.material, reduced.basis, deviations, candidates, count, random);
+      },
+      samples, elastic, progress);
   for (Index& site : result.elements.sites) site = candidates[static_cast<std::size_t>(site)];
+  reduced.elastic_training_error = elastic.training_error;
+  reduced.elastic_error = elastic.error;
 
   // What counts of an inertial force is how far it moves the flesh, Λ⁻¹ f: a small error along a soft coordinate is
   // seen.
   const MatX responding = reduced.basis * (stiffness[0] * stiffness.cwiseInverse()).asDiagonal();
-  const auto inertial = [&](int count) {
-    return inertial_samples(body, responding, rest, rest.layout().neutral, height, count, random);
-  };
   progress.stage("choosing vertices");
-  result.vertices =
-      select_cubature(inertial(training),
-                      {.most_sites = settings.cubature_vertices, .tolerance = settings.cubature_tolerance}, progress);
-  reduced.inertial_training_error = result.vertices.training_error;
-  reduced.inertial_error = cubature_error(inertial(testing), result.vertices);
+  Training inertial{settings.cubature_vertices, settings.cubature_tolerance};
+  result.vertices = choose_sites(
+      [&](int count) { return inertial_samples(body, responding, rest, rest.layout().neutral, height, count, random); },
+      samples, inertial, progress);
+  reduced.inertial_training_error = inertial.training_error;
+  reduced.inertial_error = inertial.error;
   return result;
 }
 
@@ -374,7 +453,9 @@ Result<ReducedBody> reduce_body(const EmbeddedBody& body, std::shared_ptr<const 
 
   start = Clock::now();
   const CubaturePair cubature =
-      train(*elastic, *rest, settings, height, candidate_elements(reduced.mesh, free), stiffness, reduced, progress);
+      train(*elastic, *rest, settings, height,
+            typical_deviations(*elastic, reduced.basis, stiffness, motion.accelerations, height), stiffness,
+            candidate_elements(reduced.mesh, free), reduced, progress);
   reduced.cubature_seconds = seconds_since(start);
   if (progress.cancelled()) return failure("cancelled");
 

@@ -45,6 +45,7 @@ struct ReducedBody {
 struct KnownMotion {
   std::vector<std::vector<double>> poses;  ///< some that it takes, to choose frame sites by
   MatX accelerations;  ///< of all vertices, turned back by their rotation since the neutral pose; one moment per column
+  std::vector<std::vector<double>> moments;  ///< the pose of each column
 };
 
 /// `rest`: Φ over the body's mesh. Fails when nothing is free to move.

@@ -3,6 +3,7 @@
 
 #include "supple/fem/material_models.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace supple {
@@ -33,7 +34,7 @@ T dot(const T* a, const T* b, int stride) {
   return total;
 }
 
-/// D0_e: row 3j+i is Σ_a ∂N_a/∂X(j) U_a(i, ·). Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all
+/// D_e: row 3j+i is Σ_a ∂N_a/∂X(j) U_a(i, ·). Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all
 /// four add up to zero.
 MatX neutral_gradient(const PoseSpaceModel& model, const PosedTet& tet) {
   MatX rows = MatX::Zero(9, model.basis.cols());
@@ -94,33 +95,15 @@ CubatureForces<T>::CubatureForces(const PoseSpaceModel& model)
   }
   D_.assign(batches * width * 9 * static_cast<std::size_t>(stride_), T(0));
   JD_ = D_;
-  D0_ = D_;
+  inverse_stretch_.assign(batches, LaneMatrix::Identity());
   for (std::size_t e = 0; e < elements_; ++e) {
     const MatX rows = neutral_gradient(model, model.elements[e].tet);
     for (Eigen::Index k = 0; k < 9; ++k)
       for (int c = 0; c < r_; ++c)
-        D0_[(9 * e + static_cast<std::size_t>(k)) * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(c)] =
+        D_[(9 * e + static_cast<std::size_t>(k)) * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(c)] =
             static_cast<T>(rows(k, c));
   }
   stress_.assign(batches * width * 9, T(0));
-}
-
-/// Row 3j+i of D: Σ_l S⁻¹(l, j) D0(3l+i, ·).
-template <class T>
-void CubatureForces<T>::stretch_gradient(std::size_t element, const T (&inverse_stretch)[3][3]) {
-  const T* in = row(D0_, 9 * element);
-  T* out = D_.data() + element * 9 * static_cast<std::size_t>(stride_);
-  for (int i = 0; i < 3; ++i) {
-    for (int c = 0; c < stride_; c += width) {
-      const Lanes d0 = load(in + i * stride_ + c);
-      const Lanes d1 = load(in + (3 + i) * stride_ + c);
-      const Lanes d2 = load(in + (6 + i) * stride_ + c);
-      for (int j = 0; j < 3; ++j) {
-        store(out + (3 * j + i) * stride_ + c, d0 * Lanes(inverse_stretch[0][j]) + d1 * Lanes(inverse_stretch[1][j]) +
-                                                   d2 * Lanes(inverse_stretch[2][j]));
-      }
-    }
-  }
 }
 
 template <class T>
@@ -128,13 +111,7 @@ void CubatureForces<T>::set_pose(std::span<const Vec3> positions) {
   for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
     const PosedRest<Lanes> rest = tets_.pose(b, positions);
     weight_[b] = base_weight_[b] * rest.volume_ratio;
-    const LaneMatrix inverse = rest.inverse_transpose.transpose() * rest.rotation;
-    for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < elements_; ++lane) {
-      T single[3][3];
-      for (int l = 0; l < 3; ++l)
-        for (int j = 0; j < 3; ++j) single[l][j] = inverse(l, j)[lane];
-      stretch_gradient(b * width + static_cast<std::size_t>(lane), single);
-    }
+    inverse_stretch_[b] = rest.inverse_transpose.transpose() * rest.rotation;
   }
 }
 
@@ -148,16 +125,16 @@ auto CubatureForces<T>::gather(std::size_t batch, const T* x) const -> LaneMatri
   return from_lanes<T>(entries);
 }
 
-/// JD = w (∂P/∂F) D for the elements of one batch; also takes β (∂P/∂F)(D v) into the stress.
+/// JD = w H D for the elements of one batch.
 template <class T>
-void CubatureForces<T>::multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& J) {
+void CubatureForces<T>::multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& H) {
   for (int lane = 0; lane < width; ++lane) {
     const std::size_t first = (batch * width + static_cast<std::size_t>(lane)) * 9;
     const T* d = row(D_, first);
     T* out = JD_.data() + first * static_cast<std::size_t>(stride_);
     T single[9][9];
     for (int m = 0; m < 9; ++m)
-      for (int n = 0; n < 9; ++n) single[m][n] = J(m, n)[lane];
+      for (int n = 0; n < 9; ++n) single[m][n] = H(m, n)[lane];
     for (int c = 0; c < stride_; c += width) {
       Lanes column[9];
       for (int n = 0; n < 9; ++n) column[n] = load(d + n * stride_ + c);
@@ -170,16 +147,36 @@ void CubatureForces<T>::multiply_jacobian(std::size_t batch, const Eigen::Matrix
   }
 }
 
+/// J ← (S⁻¹ ⊗ 1) J (S⁻¹ ⊗ 1), S⁻¹ symmetric: columns, then rows.
+template <class L>
+void through_stretch(const Eigen::Matrix<L, 3, 3>& S, Eigen::Matrix<L, 9, 9>& J) {
+  const auto mixed = [&](const L(&x)[3], int j) { return x[0] * S(0, j) + x[1] * S(1, j) + x[2] * S(2, j); };
+  for (int m = 0; m < 9; ++m) {
+    for (int i = 0; i < 3; ++i) {
+      const L x[3] = {J(m, i), J(m, 3 + i), J(m, 6 + i)};
+      for (int j = 0; j < 3; ++j) J(m, 3 * j + i) = mixed(x, j);
+    }
+  }
+  for (int n = 0; n < 9; ++n) {
+    for (int i = 0; i < 3; ++i) {
+      const L x[3] = {J(i, n), J(3 + i, n), J(6 + i, n)};
+      for (int j = 0; j < 3; ++j) J(3 * j + i, n) = mixed(x, j);
+    }
+  }
+}
+
 template <class T>
 template <class Model>
 void CubatureForces<T>::evaluate_with(const T* q, const T* v, T stiffness_damping) {
   for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
-    const LaneMatrix F = gather(b, q) + LaneMatrix::Identity();
+    const LaneMatrix& S = inverse_stretch_[b];
+    const LaneMatrix F = gather(b, q) * S + LaneMatrix::Identity();
     const Model model(F, lame_[b]);
     Eigen::Matrix<Lanes, 9, 9> J;
     model.jacobian(J);
+    through_stretch(S, J);
     for (int k = 0; k < 81; ++k) J.data()[k] *= weight_[b];
-    LaneMatrix P = model.stress() * weight_[b];
+    LaneMatrix P = model.stress() * S * weight_[b];
     if (stiffness_damping != T(0)) {
       const LaneMatrix rate = gather(b, v) * Lanes(stiffness_damping);
       for (int m = 0; m < 9; ++m)
@@ -209,14 +206,24 @@ void CubatureForces<T>::add_force(T* f) const {
 
 template <class T>
 void CubatureForces<T>::add_stiffness(T factor, DenseCholesky<T>& matrix) {
-  const std::size_t rows = elements_ * 9;
+  // As many rows at a time as stay in the nearest cache while all blocks of the result pass over them.
+  constexpr std::size_t cached = 20'000 / sizeof(T);
+  const std::size_t most = std::max<std::size_t>(9, cached / (2 * static_cast<std::size_t>(stride_)));
   const int last = r_ - 1;
-  for (int j = 0; j < r_; j += 4) {
-    int i = j / width * width;
-    for (; i + 2 * width <= stride_; i += 2 * width)
-      product_block<T, 2>(D_.data(), JD_.data(), rows, stride_, i, j, factor, last, matrix);
-    for (; i < stride_; i += width)
-      product_block<T, 1>(D_.data(), JD_.data(), rows, stride_, i, j, factor, last, matrix);
+  for (std::size_t first = 0; first < elements_ * 9; first += most) {
+    const std::size_t rows = std::min(most, elements_ * 9 - first);
+    const T* D = row(D_, first);
+    const T* JD = row(JD_, first);
+    for (int j = 0; j < r_; j += 4) {
+      int i = j / width * width;
+      for (; i + 3 * width <= stride_; i += 3 * width)
+        product_block<T, 3>(D, JD, rows, stride_, i, j, factor, last, matrix);
+      if (i + 2 * width <= stride_) {
+        product_block<T, 2>(D, JD, rows, stride_, i, j, factor, last, matrix);
+        i += 2 * width;
+      }
+      if (i < stride_) product_block<T, 1>(D, JD, rows, stride_, i, j, factor, last, matrix);
+    }
   }
 }
 
@@ -225,7 +232,8 @@ template <class Model>
 T CubatureForces<T>::energy_with(const T* q) const {
   T total = T(0);
   for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
-    const Lanes energy = Model(gather(b, q) + LaneMatrix::Identity(), lame_[b]).energy() * weight_[b];
+    const Lanes energy =
+        Model(gather(b, q) * inverse_stretch_[b] + LaneMatrix::Identity(), lame_[b]).energy() * weight_[b];
     for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < elements_; ++lane)
       total += energy[lane];
   }

@@ -4,9 +4,10 @@
 //
 // Around the rest shape of a pose an element sees  F = 1 + ∇(R U q) = 1 + R G0 F_Φ⁻¹,  G0 = Σ_a (U_a q) ∂N_a/∂Xᵀ: the
 // rotation is taken as constant in the element. Energy doesn't depend on how the element is turned, so with F_Φ = R S
-//   Ψ(F) = Ψ(Rᵀ F R) = Ψ(1 + G0 S⁻¹),   vec(G0 S⁻¹) = D_e q,   D_e = (S⁻¹ ⊗ 1) D0_e
-// where D0_e is known beforehand and only the stretch S of the rest shape changes with the pose. With the weight w,
-//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ P      K̃ = Σ w D_eᵀ (∂P/∂F) D_e
+//   Ψ(F) = Ψ(Rᵀ F R) = Ψ(1 + G0 S⁻¹),   vec(G0) = D_e q
+// where D_e is known beforehand and only the stretch S of the rest shape changes with the pose. The chain rule through
+// S⁻¹ acts on nine numbers of an element, not on its r columns: with the weight w,
+//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P S⁻¹)      K̃ = Σ w D_eᵀ H D_e,   H = (S⁻¹ ⊗ 1) (∂P/∂F) (S⁻¹ ⊗ 1)
 // Taking the gradient of R along would strain flesh wherever limbs bend, however little it moves: R is a choice of
 // directions, blended from few sites, and its wrinkles are not the body's (measured: docs/theory.md).
 #pragma once
@@ -32,7 +33,7 @@ class CubatureForces {
 
   /// Stresses at q, plus stiffness damping β (∂P/∂F : D v) along the velocity v. `q` and `v` are padded to stride().
   void evaluate(const T* q, const T* v, T stiffness_damping);
-  /// f += Σ w D_eᵀ P of the last evaluate().
+  /// f += Σ w D_eᵀ vec(P S⁻¹) of the last evaluate().
   void add_force(T* f) const;
   /// The lower triangle of `matrix` += factor · K̃ of the last evaluate().
   void add_stiffness(T factor, DenseCholesky<T>& matrix);
@@ -46,14 +47,13 @@ class CubatureForces {
   const T* row(const std::vector<T>& matrix, std::size_t index) const {
     return matrix.data() + index * static_cast<std::size_t>(stride_);
   }
-  void stretch_gradient(std::size_t element, const T (&inverse_stretch)[3][3]);
   /// Σ_c D(row, c) x(c) for the nine rows of the elements of a batch.
   LaneMatrix gather(std::size_t batch, const T* x) const;
   template <class Model>
   void evaluate_with(const T* q, const T* v, T stiffness_damping);
   template <class Model>
   T energy_with(const T* q) const;
-  void multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& J);
+  void multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& H);
 
   int r_ = 0;
   int stride_ = 0;
@@ -62,10 +62,10 @@ class CubatureForces {
   std::size_t elements_ = 0;
   std::vector<Lanes> base_weight_, weight_;
   std::vector<Lame<Lanes>> lame_;
-  std::vector<T> D0_;      ///< nine padded rows per element, neutral
-  std::vector<T> D_;       ///< the same in the pose
-  std::vector<T> JD_;      ///< w ∂P/∂F D, likewise
-  std::vector<T> stress_;  ///< w P, nine per element
+  std::vector<LaneMatrix> inverse_stretch_;  ///< S⁻¹, symmetric
+  std::vector<T> D_;                         ///< nine padded rows per element
+  std::vector<T> JD_;                        ///< w H D, likewise
+  std::vector<T> stress_;                    ///< w P S⁻¹, nine per element
 };
 
 extern template class CubatureForces<float>;

@@ -68,7 +68,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.forces_ = CubatureForces<T>(*model);
   dynamics.positions_.resize(model->points.size());
   dynamics.shown_positions_ = dynamics.positions_;
-  dynamics.rotations_.assign(model->points.size(), Eigen::Matrix<T, 3, 3>::Identity());
+  dynamics.rotations_.assign(model->vertices.size(), Eigen::Matrix<T, 3, 3>::Identity());
   const auto stride = static_cast<std::size_t>(dynamics.forces_.stride());
   MatX inertial(3 * static_cast<Eigen::Index>(model->vertices.size()), model->size());
   for (std::size_t k = 0; k < model->vertices.size(); ++k)
@@ -120,20 +120,19 @@ template <class T>
 void PoseSpaceDynamics<T>::pose_points(std::span<const double> p) {
   model_->rest->evaluate(p, model_->points, positions_, *rig_workspace_);
   frames_.update(positions_);
-  for (std::size_t k = 0; k < rotations_.size(); ++k) rotations_[k] = frames_.blend(model_->point_frames[k]);
+  for (std::size_t k = 0; k < rotations_.size(); ++k)
+    rotations_[k] = frames_.blend(model_->point_frames[static_cast<std::size_t>(model_->vertices[k].point)]);
 }
 
 template <class T>
 Vec3 PoseSpaceDynamics<T>::basis_times(Index vertex, const T* q) const {
   const auto stride = static_cast<std::size_t>(forces_.stride());
   const T* rows = inertial_basis_.data() + 3 * static_cast<std::size_t>(vertex) * stride;
+  using Row = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>>;
+  const auto length = static_cast<Eigen::Index>(stride);
   Vec3 result;
-  for (int i = 0; i < 3; ++i) {
-    T sum = T(0);
-    for (int c = 0; c < size(); ++c)
-      sum += rows[static_cast<std::size_t>(i) * stride + static_cast<std::size_t>(c)] * q[c];
-    result[i] = sum;
-  }
+  for (std::size_t i = 0; i < 3; ++i)
+    result[static_cast<Eigen::Index>(i)] = Row(rows + i * stride, length).dot(Row(q, length));
   return result;
 }
 
@@ -170,7 +169,7 @@ void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const So
   for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
     const CubatureVertex& vertex = model_->vertices[k];
     const auto point = static_cast<std::size_t>(vertex.point);
-    const Mat3 B = W * rotations_[point].template cast<double>();
+    const Mat3 B = W * rotations_[k].template cast<double>();
     const Vec3 rest = W * positions_[point];
     Vec3 a = -forces.gravity;
     if (known_ >= 2) a += acceleration(static_cast<Index>(k), rest, B, shift);
@@ -204,7 +203,7 @@ void PoseSpaceDynamics<T>::remember_motion(const RigidTransform& placement) {
   for (std::size_t k = 0; k < model_->vertices.size(); ++k) {
     const auto point = static_cast<std::size_t>(model_->vertices[k].point);
     last_[k].rest = W * positions_[point];
-    last_[k].rotation = W * rotations_[point].template cast<double>();
+    last_[k].rotation = W * rotations_[k].template cast<double>();
   }
   known_ = std::min(known_ + 1, 3);
 }

@@ -113,9 +113,9 @@ class PoseSpaceDynamics {
   CubatureForces<T> forces_;
   std::vector<Vec3> positions_;
   std::vector<Vec3> shown_positions_;
-  std::vector<Eigen::Matrix<T, 3, 3>> rotations_;
-  std::vector<T> inertial_basis_;  ///< U at the cubature vertices, three padded rows each
-  std::vector<T> surface_basis_;   ///< A U, likewise
+  std::vector<Eigen::Matrix<T, 3, 3>> rotations_;  ///< R at the inertial cubature vertices
+  std::vector<T> inertial_basis_;                  ///< U at the cubature vertices, three padded rows each
+  std::vector<T> surface_basis_;                   ///< A U, likewise
 
   bool accelerated_ = true;  ///< a_ fits q_ and v_
   int known_ = 0;            ///< how many past steps the motion is known for, at most 3
