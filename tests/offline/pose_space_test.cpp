@@ -181,8 +181,7 @@ Compared compare(const SoftLimb& limb, const ReducedBody& reduced, double second
   return result;
 }
 
-// What limits the reduced motion: few coordinates make large turns stiff; with many, it is how the frames turn where a
-// limb bends (the rest shape's own curvature is left out of the strain). Held straight, less than half of that is left.
+// Few coordinates make large turns stiff; with many, bending costs hardly more than swinging straight.
 TEST(ReduceBody, FollowsTheFullSimulation) {
   const SoftLimb limb = make_soft_limb({.cells = {4, 8, 4}});
   double before = 1;
@@ -197,10 +196,9 @@ TEST(ReduceBody, FollowsTheFullSimulation) {
     measured("error of reduced motion held straight, r = " + std::to_string(size), straight.error);
     EXPECT_GT(bent.peak, 0.01);
     EXPECT_LT(bent.error, before);
-    EXPECT_LT(straight.error, bent.error);
     before = bent.error;
   }
-  EXPECT_LT(before, 0.2);
+  EXPECT_LT(before, 0.15);
 }
 
 TEST(FullPoseDynamics, IsTheSameAnywhereAndAtRestWhenMovedSteadily) {

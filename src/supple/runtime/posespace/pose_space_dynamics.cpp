@@ -153,9 +153,12 @@ Vec3 PoseSpaceDynamics<T>::acceleration(Index vertex, const Vec3& rest, const Ma
                   (before_last_[k].rotation - B) * basis_times(vertex, past_q_.data())) /
                  (h * h);
   const bool continued = known_ >= 3 && settings_.integrator == PoseSpaceIntegrator::newmark;
-  const Vec3 result = continued ? Vec3(2 * a - accelerations_[k]) : a;
+  const Vec3 before = accelerations_[k];
   accelerations_[k] = a;
-  return result;
+  if (!continued) return a;
+  // Where keys are joined by lines the acceleration is a row of spikes, which must not be continued.
+  const double change = (a - before).norm(), most = 0.5 * std::min(a.norm(), before.norm());
+  return change > most ? Vec3(a + (a - before) * (most / change)) : Vec3(2 * a - before);
 }
 
 template <class T>
