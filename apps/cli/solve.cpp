@@ -69,8 +69,10 @@ void add_solver_options(CLI::App& app, Options& options) {
       ->type_name("H")
       ->capture_default_str();
   options
-      .keep(app.add_option("--material", options.model, "linear, corotational, stvk, neo_hookean, stable_neo_hookean, flesh"))
-      ->check(CLI::IsMember({"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"}).description(""))
+      .keep(app.add_option("--material", options.model,
+                           "linear, corotational, stvk, neo_hookean, stable_neo_hookean, flesh"))
+      ->check(CLI::IsMember({"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"})
+                  .description(""))
       ->type_name("MODEL")
       ->capture_default_str();
 }

@@ -9,10 +9,10 @@
 namespace supple {
 
 enum class MaterialModel {
-  linear,             ///< small strain; cheap, right for vibration modes only
-  corotational,       ///< small strain in the rotating frame of each element
-  stvk,               ///< St. Venant-Kirchhoff: linear law on Green's strain, polynomial, weak under compression
-  neo_hookean,        ///< classical: energy grows without bound as an element is crushed; infinite when inverted
+  linear,              ///< small strain; cheap, right for vibration modes only
+  corotational,        ///< small strain in the rotating frame of each element
+  stvk,                ///< St. Venant-Kirchhoff: linear law on Green's strain, polynomial, weak under compression
+  neo_hookean,         ///< classical: energy grows without bound as an element is crushed; infinite when inverted
   stable_neo_hookean,  ///< finite and restoring for inverted elements too
   flesh                ///< stable neo-Hookean that stiffens as it stretches, as tissue does; the default for characters
 };
