@@ -293,7 +293,8 @@ RunCommand add(CLI::App& app) {
   app.add_option("--tolerance", options->tolerance, "Largest error of the written motion, in % of the height [0.1]")
       ->check(positive())
       ->type_name("PERCENT");
-  app.add_option("--format", options->format, "glb, or point caches: pc2, mdd, or vertex animation textures: exr, png [glb]")
+  app.add_option("--format", options->format,
+                 "glb, or point caches: pc2, mdd, or vertex animation textures: exr, png [glb]")
       ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr", "png"}).description(""))
       ->type_name("FORMAT");
   app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");

@@ -77,14 +77,14 @@ double interpolation_error(const PoseSpaceModel& model, const SimulatedClip& cli
   return largest;
 }
 
-std::vector<double> choose_times(const PoseSpaceModel& model, const SimulatedClip& clip, double to, double rate,
-                                 double tolerance, double& used) {
+std::vector<double> choose_times(const PoseSpaceModel& model, const SimulatedClip& clip, double from, double to,
+                                 double rate, double tolerance, double& used) {
   used = rate > 0 ? rate : 30;
-  std::vector<double> times = frame_times(clip.start, to, used);
+  std::vector<double> times = frame_times(from, to, used);
   if (rate > 0) return times;
   while (used < 120 && interpolation_error(model, clip, times) > 0.5 * tolerance) {
     used *= 2;
-    times = frame_times(clip.start, to, used);
+    times = frame_times(from, to, used);
   }
   return times;
 }
@@ -177,8 +177,9 @@ Result<SimulatedClips> simulate_all(const BuiltCharacter& built, const BakeSetti
     if (progress.cancelled()) return failure("stopped");
     simulated->clip = c;
     const double to = simulated->loop ? clip.duration : std::min(simulate.to.value_or(clip.duration), clip.duration);
+    const double from = simulated->loop ? simulated->start : std::max(simulated->start, simulate.from);
     double rate = 0;
-    result.times.push_back(choose_times(model, *simulated, to, settings.rate, tolerance, rate));
+    result.times.push_back(choose_times(model, *simulated, from, to, settings.rate, tolerance, rate));
     report.clips.push_back(report_clip(model, clip, *simulated, result.times.back(), rate));
     result.clips.push_back(std::move(*simulated));
     progress.update(static_cast<double>(result.clips.size()) / static_cast<double>(chosen->size()));

@@ -145,12 +145,16 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
     return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
                                    clip.name, clip.duration, settings.from, to));
   SimulatedClip result;
-  result.loop = settings.loop && clip.duration > first_key(clip);
-  result.start = result.loop ? first_key(clip) : from;
-  const double length = result.loop ? clip.duration - result.start : to - from;
-  const auto steps = static_cast<Eigen::Index>(std::ceil(length / settings.time_step - 1e-9));
-  // A clip must be a whole number of steps: a step beyond its end would see it stop there.
-  result.time_step = steps > 0 ? length / static_cast<double>(steps) : settings.time_step;
+  const double first = std::min(first_key(clip), clip.duration);
+  const double whole = clip.duration - first;
+  result.loop = settings.loop && whole > 0;
+  // The clip is a whole number of steps, so that none looks beyond its end; a range of it takes the same steps.
+  const double whole_steps = std::ceil(whole / settings.time_step - 1e-9);
+  result.time_step = whole_steps > 0 ? whole / whole_steps : settings.time_step;
+  const double skipped = result.loop ? 0 : std::floor((from - first) / result.time_step + 1e-9);
+  result.start = first + skipped * result.time_step;
+  const double end = result.loop ? clip.duration : to;
+  const auto steps = static_cast<Eigen::Index>(std::ceil((end - result.start) / result.time_step - 1e-9));
   result.coordinates = MatX::Zero(model->size(), steps + 1);
   PoseSpaceSettings dynamics_settings_used = dynamics_settings(settings, flesh_frequency);
   dynamics_settings_used.time_step = result.time_step;

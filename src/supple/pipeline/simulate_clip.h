@@ -27,7 +27,7 @@ struct SimulateSettings {
 
 struct SimulatedClip {
   Index clip = 0;
-  double start = 0;  ///< [s] of the first column
+  double start = 0;  ///< [s] of the first column; at most a step before the range that was asked for
   double time_step = 0;
   MatX coordinates;  ///< q, one column per step
   bool loop = false;

@@ -157,8 +157,8 @@ Vec3 PoseSpaceDynamics<T>::acceleration(Index vertex, const Vec3& rest, const Ma
   accelerations_[k] = a;
   if (!continued) return a;
   // Where keys are joined by lines the acceleration is a row of spikes, which must not be continued.
-  const double change = (a - before).norm(), most = 0.5 * std::min(a.norm(), before.norm());
-  return change > most ? Vec3(a + (a - before) * (most / change)) : Vec3(2 * a - before);
+  const bool smooth = (a - before).norm() < 0.5 * std::min(a.norm(), before.norm());
+  return smooth ? Vec3(2 * a - before) : a;
 }
 
 template <class T>
