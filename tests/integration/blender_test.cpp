@@ -217,7 +217,6 @@ TEST_F(Blender, PlaysOurExamples) {
 
 // Here Blender's habits are no excuse: the weights stay within what it plays, and the keys of these files are dense.
 TEST_F(Blender, PlaysWhatWeBake) {
-  if (!can_bake()) GTEST_SKIP() << "there is no supple bake";
   const std::vector<fs::path> files = baked();
   ASSERT_FALSE(files.empty());
   play(files);

@@ -72,8 +72,6 @@ class PeerTest : public testing::Test {
   }
 
 #ifdef SUPPLE_CLI
-  static bool can_bake() { return run(std::string(SUPPLE_CLI) + " bake --help").code == 0; }
-
   /// An example of ours and a character of somebody else's, baked without settings; fewer where one can't be had.
   std::vector<fs::path> baked() const {
     const Ran example = run(fmt::format("{} example mascot -o {}", SUPPLE_CLI, folder.string()));
