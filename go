@@ -24,10 +24,15 @@ is_debian() {
   [[ " $(os_field ID) $(os_field ID_LIKE) " == *" debian "* ]] && command -v apt-get dpkg-query >/dev/null
 }
 
+# A command that is there counts as its package: node from elsewhere brings npm along and refuses Debian's npm beside it.
 missing_debian_packages() {
-  local installed
-  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u)
-  packages_of "$@" | cut -d' ' -f1 | comm -23 - <(printf '%s\n' "$installed")
+  local installed package probe
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
+  while read -r package probe; do
+    grep -qxF "$package" <<<"$installed" && continue
+    [[ $probe != *[./]* && $probe != - ]] && command -v "$probe" >/dev/null && continue
+    echo "$package"
+  done < <(packages_of "$@")
 }
 
 has_header() {
