@@ -77,7 +77,7 @@ void tell_built(const std::string& input, const BuiltCharacter& built, Session& 
   session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", reduced.flesh_frequency,
                model.size(), reduced.frequencies[0], std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
-               model.elements.size(), 100 * reduced.elastic_error, model.vertices.size(), 100 * reduced.inertial_error);
+               model.element_count(), 100 * reduced.elastic_error, model.inertial_vertex_count(), 100 * reduced.inertial_error);
 }
 
 void tell_clips(const BakeReport& report, Session& session) {
@@ -130,9 +130,9 @@ void fill_json(const std::string& input, const BuiltCharacter& built, const Bake
   out["frequency_hz"] = reduced.flesh_frequency;
   out["young_pa"] = reduced.young;
   out["height_m"] = report.height;
-  out["cubature"] = {{"elements", reduced.model->elements.size()},
+  out["cubature"] = {{"elements", reduced.model->element_count()},
                      {"elastic_error", reduced.elastic_error},
-                     {"vertices", reduced.model->vertices.size()},
+                     {"vertices", reduced.model->inertial_vertex_count()},
                      {"inertial_error", reduced.inertial_error}};
   for (const BakedClipReport& clip : report.clips)
     out["clips"].push_back({{"name", clip.name},

@@ -75,10 +75,12 @@ TEST(ReduceBody, BasisIsOrthonormalDiagonalAndHeld) {
   EXPECT_NEAR(must(flesh_frequency(body, reduced.fixed)), 4, 1e-9);
   EXPECT_LE(reduced.elastic_error, 0.03);
   EXPECT_LE(reduced.inertial_error, 0.03);
-  for (const FrameBlend& blend : reduced.model->surface.frames) {
-    double sum = 0;
-    for (const double w : blend.weight) sum += w;
-    EXPECT_NEAR(sum, 1, 1e-12);
+  for (const VertexBlock& block : reduced.model->surface.blocks) {
+    for (const FrameBlend& blend : block.frames) {
+      double sum = 0;
+      for (const double w : blend.weight) sum += w;
+      EXPECT_NEAR(sum, 1, 1e-12);
+    }
   }
 }
 

@@ -177,7 +177,7 @@ struct Limb {
   }
   /// Largest displacement shown over a set of coordinates.
   double shown(const MatX& q) const {
-    const MatX u = reduced.model->surface.basis * q;
+    const MatX u = surface_shape(*reduced.model, 0, q);
     double largest = 0;
     for (Eigen::Index c = 0; c < u.cols(); ++c)
       for (Eigen::Index v = 0; v < u.rows(); v += 3) largest = std::max(largest, u.col(c).segment<3>(v).norm());

@@ -4,6 +4,7 @@
 #include "supple/runtime/posespace/cubature_forces.h"
 
 #include "supple/fem/element.h"
+#include "supple/offline/posespace/model_builder.h"
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
@@ -22,16 +23,31 @@ struct Complete {
     const TetMesh& mesh = limb.body.mesh;
     model.material = material;
     model.stiffness = VecX::Ones(basis.cols());
-    model.basis = basis;
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v) model.points.push_back(static_cast<Index>(v));
-    for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    ElementBlock block;
+    for (Index c = 0; c < basis.cols(); ++c) block.columns.push_back(c);
+    const auto count = std::ssize(mesh.elements);
+    block.weights = block.mu = block.lambda = MatX(count, 1);
+    block.gradients.assign(1, MatX(9 * count, basis.cols()));
+    const PoseBasis neutral{{}, mesh.vertices, std::vector<Mat3>(mesh.vertices.size(), Mat3::Identity()), basis, {}};
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const auto e = static_cast<std::size_t>(k);
       const auto x = element_nodes(mesh, e);
       Mat3 edges;
-      for (std::size_t k = 1; k < 4; ++k) edges.col(static_cast<int>(k) - 1) = x[k] - x[0];
-      model.elements.push_back({{mesh.elements[e], edges.inverse()},
-                                edges.determinant() / 6,
-                                lame_from(mesh.material_of(e).young, mesh.material_of(e).poisson)});
+      for (std::size_t n = 1; n < 4; ++n) edges.col(static_cast<int>(n) - 1) = x[n] - x[0];
+      const Lame<double> lame = lame_from(mesh.material_of(e).young, mesh.material_of(e).poisson);
+      block.tets.push_back({mesh.elements[e], edges.inverse()});
+      block.weights(k, 0) = edges.determinant() / 6;
+      block.mu(k, 0) = lame.mu;
+      block.lambda(k, 0) = lame.lambda;
+      block.gradients[0].middleRows<9>(9 * k) = element_gradient(mesh, e, neutral, BasisDirections::rotating);
     }
+    model.elements.push_back(block);
+  }
+
+  template <class T>
+  CubatureForces<T> forces() const {
+    return CubatureForces<T>(std::make_shared<const PreparedModel<T>>(std::make_shared<const PoseSpaceModel>(model)));
   }
 };
 
@@ -77,12 +93,16 @@ class EveryMaterial : public testing::TestWithParam<MaterialModel> {};
 TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
   // Seven coordinates don't fill a vector, and 96 elements fill all batches; 95 don't.
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
-  c.model.elements.pop_back();
-  CubatureForces<double> forces(c.model);
+  ElementBlock& block = c.model.elements.front();
+  block.tets.pop_back();
+  const auto left = std::ssize(block.tets);
+  for (MatX* values : {&block.weights, &block.mu, &block.lambda}) values->conservativeResize(left, 1);
+  block.gradients[0].conservativeResize(9 * left, 7);
+  CubatureForces<double> forces = c.forces<double>();
   const VecX zero = VecX::Zero(7);
   const VecX q = 0.01 * random_vector(7, 5);
   for (const double bend : {0.0, 0.9}) {
-    forces.set_pose(evaluate_all(*c.limb.rig.rig(), limb_pose(c.limb, {{}, bend, -bend / 2}).p));
+    forces.set_pose({}, evaluate_all(*c.limb.rig.rig(), limb_pose(c.limb, {{}, bend, -bend / 2}).p));
     const auto at_rest = evaluate(forces, zero, zero, 0);
     EXPECT_NEAR(energy(forces, zero), 0, 1e-12 * std::abs(energy(forces, q)));
     const auto at = evaluate(forces, q, zero, 0);
@@ -106,12 +126,12 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
 
 TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
-  CubatureForces<double> exact(c.model);
-  CubatureForces<float> single(c.model);
+  CubatureForces<double> exact = c.forces<double>();
+  CubatureForces<float> single = c.forces<float>();
   const VecX q = 0.01 * random_vector(13, 5), v = random_vector(13, 6);
   const auto posed = evaluate_all(*c.limb.rig.rig(), limb_pose(c.limb, {{}, 0.7, 0.3}).p);
-  exact.set_pose(posed);
-  single.set_pose(posed);
+  exact.set_pose({}, posed);
+  single.set_pose({}, posed);
   const auto a = evaluate(exact, q, v, 0.01);
   const auto b = evaluate(single, q, v, 0.01);
   EXPECT_LT((a.force - b.force).norm(), 2e-5 * a.force.norm());
@@ -132,8 +152,8 @@ TEST_P(EveryMaterial, AllElementsTogetherAreTheWholeBody) {
        {RigidTransform{}, RigidTransform{Vec3(1e4, 3, -2), Quat(Eigen::AngleAxisd(2, Vec3(1, 2, 2) / 3))}}) {
     std::vector<Vec3> posed;
     for (const Vec3& x : c.limb.body.mesh.vertices) posed.push_back(place * x);
-    CubatureForces<double> forces(c.model);
-    forces.set_pose(posed);
+    CubatureForces<double> forces = c.forces<double>();
+    forces.set_pose({}, posed);
     const auto at = evaluate(forces, q, zero, 0);
     EXPECT_LT((at.force - force).norm(), 1e-9 * force.norm());
     EXPECT_LT((at.stiffness - stiffness).norm(), 1e-9 * stiffness.norm());
@@ -151,8 +171,8 @@ TEST_P(EveryMaterial, AStretchedRestShapeIsABodyMeshedThere) {
   for (Vec3& x : stretched.vertices) x = S * x;
   const ElasticBody body = body_of(stretched, GetParam());
   const VecX q = 0.01 * random_vector(5, 9), zero = VecX::Zero(5);
-  CubatureForces<double> forces(c.model);
-  forces.set_pose(stretched.vertices);
+  CubatureForces<double> forces = c.forces<double>();
+  forces.set_pose({}, stretched.vertices);
   const auto at = evaluate(forces, q, zero, 0);
   const VecX force = U.transpose() * force_at(body, U * q);
   EXPECT_LT((at.force - force).norm(), 1e-9 * force.norm());

@@ -1,42 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // PoseSpaceModel: the soft tissue of one character in r coordinates, around a rest shape that follows its rig (2016
-// paper, sections 4.2 and 5). Immutable, shared by all instances of the character.
+// paper, sections 4.2 to 8). Immutable, shared by all instances of the character.
 //
-// In pose p vertex i of the simulation mesh rests at Φ_i(p) and is displaced by
-//   u_i = R_i(p) U_i q
-// R_i is the rotation that the rest shape has made at that vertex since the neutral pose, so that modes stay attached
-// to turning limbs. It is blended from few tetrahedra, the frame sites, by quaternions; any smooth field would serve,
-// since R only says in which directions the basis points.
+// Reduced models are known at m poses p_i; between them all is interpolated by the weights w(p) of pose-space
+// deformation (Eq. 2). In pose p vertex k of the simulation mesh rests at Φ_k(p) and is displaced by
+//   u_k = R_k(p) Û_k(p) Υ(p) q,   Û = Σ_i w_i Û_i,   Υ = diag(1/v),  v_c the mass norm of column c of Û   (Eq. 14–16)
+// R_k is the rotation that the rest shape has made at that vertex since the neutral pose, so that modes stay attached
+// to turning limbs: Û_i is the basis of pose i, turned back by R_k(p_i). R is blended from few tetrahedra, the frame
+// sites, by quaternions; any smooth field would serve, since R only says in which directions the basis points. With
+// directions of the world R = 1 throughout, as the paper has it.
 //
 // Forces are sums over few elements, inertia over few vertices (offline/cubature). `points` are all the vertices that
-// either of them needs; nothing else of the mesh is looked at while time runs.
+// either of them needs; nothing else of the mesh is looked at while time runs. Local bases (section 7) are zero outside
+// their region: sites that the same coordinates move stand in one block, which holds these columns only.
 #pragma once
 
 #include "supple/base/types.h"
 #include "supple/fem/material.h"
-#include "supple/rig/rig.h"
+#include "supple/rig/pose_space.h"
+
+#include <Eigen/Core>
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace supple {
+
+/// In which directions a basis is interpolated between poses.
+enum class BasisDirections { rotating, world };
 
 /// A tetrahedron of the simulation mesh: corners as places in PoseSpaceModel::points.
 struct PosedTet {
   std::array<Index, 4> points{};
   Mat3 inverse_edges = Mat3::Identity();  ///< (X1−X0 X2−X0 X3−X0)⁻¹ in the neutral pose [1/m]
-};
-
-struct CubatureElement {
-  PosedTet tet;
-  double weight = 0.0;  ///< cubature weight times neutral volume [m³]
-  Lame<double> lame{};
-};
-
-struct CubatureVertex {
-  Index point = 0;
-  double weight = 0.0;  ///< cubature weight times mass [kg]
 };
 
 /// Rotation of a point: that of up to four frame sites, blended.
@@ -46,28 +44,69 @@ struct FrameBlend {
   std::array<double, most> weight{};  ///< sum one, largest first
 };
 
-/// What is shown: every vertex of the rig's surface.
-struct SoftSurface {
-  MatX basis;  ///< A U, three rows per vertex
-  std::vector<FrameBlend> frames;
+/// Cubature elements that the same coordinates move.
+struct ElementBlock {
+  std::vector<Index> columns;  ///< these coordinates, ascending
+  std::vector<PosedTet> tets;
+  MatX weights;     ///< cubature weight times neutral volume [m³], element × pose
+  MatX mu, lambda;  ///< of Lamé [Pa], likewise
+  /// For each pose, nine rows per element: D_e with vec(∂u/∂X) = D_e q, turned back by the element's own rotation in
+  /// that pose. Row 3j+i is ∂u_i/∂X_j.
+  std::vector<MatX> gradients;
+};
+
+/// Vertices of the simulation mesh that the same coordinates move.
+struct VertexBlock {
+  std::vector<Index> columns;      ///< ascending
+  std::vector<FrameBlend> frames;  ///< of each vertex
+  std::vector<MatX> basis;         ///< Û_i for each pose, three rows per vertex
 
   Index vertex_count() const { return static_cast<Index>(frames.size()); }
+};
+
+/// Inertial cubature vertices.
+struct InertialBlock {
+  VertexBlock vertices;
+  std::vector<Index> points;  ///< places in PoseSpaceModel::points
+  VecX weights;               ///< cubature weight times mass [kg]
+};
+
+/// What is shown: every vertex of the rig's surface, ū = A u (Eq. 4).
+struct SoftSurface {
+  static constexpr int nodes = 4;
+  std::vector<VertexBlock> blocks;                ///< vertices of the mesh that the surface hangs on, numbered through
+  std::vector<std::array<Index, nodes>> vertex;   ///< of them, for each vertex of the surface
+  std::vector<std::array<double, nodes>> weight;  ///< sum one
+
+  Index vertex_count() const { return static_cast<Index>(vertex.size()); }
 };
 
 struct PoseSpaceModel {
   std::shared_ptr<const Rig> rest;  ///< Φ over all vertices of the simulation mesh
   MaterialModel material = MaterialModel::flesh;
-  VecX stiffness;             ///< Uᵀ K U of the neutral pose at rest, diagonal [1/s²]; UᵀMU = I
+  BasisDirections directions = BasisDirections::rotating;
+  std::optional<PoseSpaceWeights> poses;  ///< p_i, the neutral pose first; absent: the neutral pose alone
+  VecX stiffness;  ///< diagonal of Û_iᵀ K Û_i in the neutral pose at rest [1/s²], where it is a diagonal matrix
+  /// Cubature's weights fit the forces as well as they can. What they lack of the linear response is known, and added:
+  /// Û_iᵀ K_i Û_i − Σ_e w_e D_eᵀ (∂P/∂F) D_e at rest, for each pose, r × r [1/s²].
+  std::vector<MatX> corrections;
+  std::vector<MatX> mass;     ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
   std::vector<Index> points;  ///< vertices of the simulation mesh
-  std::vector<FrameBlend> point_frames;
-  MatX basis;  ///< U at the points, three rows each
   std::vector<PosedTet> sites;
-  std::vector<CubatureElement> elements;
-  std::vector<CubatureVertex> vertices;
+  std::vector<ElementBlock> elements;
+  std::vector<InertialBlock> inertia;
   SoftSurface surface;
   double height = 1.0;  ///< of the character [m]: what displacements are compared with
 
   Index size() const { return static_cast<Index>(stiffness.size()); }
+  Index pose_count() const { return poses ? poses->pose_count() : 1; }
+  Index element_count() const;
+  Index inertial_vertex_count() const;
 };
+
+/// Displacements of the surface in one of the model's poses, not turned, three rows per vertex; q may have many columns.
+MatX surface_shape(const PoseSpaceModel& model, Index pose, const MatX& q);
+/// The farthest that q moves a vertex of the surface, in whichever of the model's poses [m].
+double largest_displacement(const PoseSpaceModel& model, const VecX& q);
 
 }  // namespace supple

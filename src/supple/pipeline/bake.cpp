@@ -58,12 +58,6 @@ std::vector<double> frame_times(double from, double to, double rate) {
   return times;
 }
 
-double largest_length(const VecX& u) {
-  double largest = 0;
-  for (Eigen::Index v = 0; v < u.size(); v += 3) largest = std::max(largest, u.segment<3>(v).squaredNorm());
-  return std::sqrt(largest);
-}
-
 /// How far linear interpolation between frames strays from the simulation [m].
 double interpolation_error(const PoseSpaceModel& model, const SimulatedClip& clip, const std::vector<double>& times) {
   double largest = 0;
@@ -72,7 +66,7 @@ double interpolation_error(const PoseSpaceModel& model, const SimulatedClip& cli
     const VecX line = 0.5 * (clip.at(times[k]) + clip.at(times[k + 1]));
     // Mass-orthonormal coordinates: cheap to tell when there is hardly a difference.
     if ((middle - line).norm() <= 1e-12) continue;
-    largest = std::max(largest, largest_length(model.surface.basis * (middle - line)));
+    largest = std::max(largest, largest_displacement(model, middle - line));
   }
   return largest;
 }
@@ -149,7 +143,7 @@ BakedClipReport report_clip(const PoseSpaceModel& model, const Clip& clip, const
   report.cuts = simulated.cuts;
   report.recovered = simulated.recovered;
   for (const double time : times) {
-    const double length = largest_length(model.surface.basis * simulated.at(time));
+    const double length = largest_displacement(model, simulated.at(time));
     if (length > report.peak) report.peak = length, report.peak_time = time;
   }
   return report;

@@ -59,10 +59,7 @@ class Run {
 
 /// Largest displacement of a surface vertex that a change of q makes, as a share of the height.
 double visible(const PoseSpaceModel& model, const VecX& difference) {
-  const VecX u = model.surface.basis * difference;
-  double largest = 0;
-  for (Eigen::Index v = 0; v < u.size(); v += 3) largest = std::max(largest, u.segment<3>(v).norm());
-  return largest / model.height;
+  return largest_displacement(model, difference) / model.height;
 }
 
 /// Repeats the clip until a round ends as it began, then lets the little that is left fade out over the round.

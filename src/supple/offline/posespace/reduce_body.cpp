@@ -13,6 +13,8 @@
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_derivatives.h"
 #include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/posespace/model_builder.h"
+#include "supple/runtime/posespace/cubature_forces.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
@@ -311,99 +313,30 @@ CubaturePair train(const ElasticBody& body, const Rig& rest, const ReduceSetting
 
 // ---- the model ------------------------------------------------------------------------------------------------------
 
-class ModelBuilder {
- public:
-  ModelBuilder(const EmbeddedBody& body, const ReducedBody& reduced)
-      : body_(body), reduced_(reduced), place_(body.mesh.vertices.size(), -1) {}
-
-  PosedTet tet(const std::array<Index, 4>& vertices) {
-    PosedTet result;
-    Mat3 edges;
-    for (std::size_t k = 0; k < 4; ++k) {
-      result.points[k] = point(vertices[k]);
-      if (k > 0) edges.col(static_cast<int>(k) - 1) = vertex(vertices[k]) - vertex(vertices[0]);
-    }
-    result.inverse_edges = edges.inverse();
-    return result;
+/// What cubature lacks of the linear response in each pose (PoseSpaceModel::corrections).
+std::vector<MatX> corrections(const PoseSpaceModel& model, std::span<const PoseBasis> poses,
+                              std::span<const MatX> stiffness) {
+  auto shared = std::make_shared<PoseSpaceModel>(model);
+  shared->corrections.clear();
+  CubatureForces<double> forces(std::make_shared<const PreparedModel<double>>(shared));
+  const auto workspace = model.rest->make_workspace(static_cast<Index>(model.points.size()));
+  std::vector<Vec3> positions(model.points.size());
+  const std::vector<double> zero(static_cast<std::size_t>(forces.stride()), 0.0);
+  std::vector<MatX> result;
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    model.rest->evaluate(poses[i].p, model.points, positions, *workspace);
+    forces.set_pose(poses[i].p, positions);
+    forces.evaluate(zero.data(), zero.data(), 0);
+    DenseCholesky<double> matrix;
+    matrix.resize(forces.size());
+    forces.add_stiffness(1, matrix);
+    MatX known(forces.size(), forces.size());
+    for (int c = 0; c < forces.size(); ++c)
+      for (int r = c; r < forces.size(); ++r) known(r, c) = known(c, r) = matrix(r, c);
+    result.push_back(stiffness[i] - known);
   }
-
-  void add_elements(const Cubature& cubature) {
-    for (std::size_t i = 0; i < cubature.sites.size(); ++i) {
-      const auto e = static_cast<std::size_t>(cubature.sites[i]);
-      const ElasticMaterial& material = reduced_.mesh.material_of(e);
-      const double volume = element_shape(element_nodes(reduced_.mesh, e)).volume();
-      model_.elements.push_back({tet(reduced_.mesh.elements[e]),
-                                 cubature.weights[static_cast<Eigen::Index>(i)] * volume,
-                                 lame_from(material.young, material.poisson)});
-    }
-  }
-  void add_vertices(const Cubature& cubature, const ElasticBody& body) {
-    for (std::size_t i = 0; i < cubature.sites.size(); ++i)
-      model_.vertices.push_back({point(cubature.sites[i]), cubature.weights[static_cast<Eigen::Index>(i)] *
-                                                               body.lumped_mass()[3 * cubature.sites[i]]});
-  }
-  void add_frames(const FrameSites& frames) {
-    for (const auto& site : frames.sites) model_.sites.push_back(tet(site));
-  }
-
-  PoseSpaceModel finish(const FrameSites& frames) {
-    const auto count = static_cast<Eigen::Index>(model_.points.size());
-    model_.basis.resize(3 * count, reduced_.basis.cols());
-    for (Eigen::Index k = 0; k < count; ++k) {
-      const Index v = model_.points[static_cast<std::size_t>(k)];
-      model_.basis.middleRows<3>(3 * k) = reduced_.basis.middleRows<3>(3 * v);
-      model_.point_frames.push_back(frames.vertices[static_cast<std::size_t>(v)]);
-    }
-    model_.surface.basis = body_.embedding.interpolate(reduced_.basis);
-    for (std::size_t i = 0; i < body_.embedding.size(); ++i) model_.surface.frames.push_back(surface_frame(i, frames));
-    return std::move(model_);
-  }
-  PoseSpaceModel& model() { return model_; }
-
- private:
-  const Vec3& vertex(Index v) const { return reduced_.mesh.vertices[static_cast<std::size_t>(v)]; }
-  Index point(Index v) {
-    Index& place = place_[static_cast<std::size_t>(v)];
-    if (place < 0) {
-      place = static_cast<Index>(model_.points.size());
-      model_.points.push_back(v);
-    }
-    return place;
-  }
-
-  /// The blends of the element's vertices, mixed; the four heaviest sites stay.
-  FrameBlend surface_frame(std::size_t i, const FrameSites& frames) const {
-    std::vector<std::pair<double, Index>> mixed;
-    const auto nodes = static_cast<std::size_t>(body_.embedding.nodes);
-    for (std::size_t k = 0; k < nodes; ++k) {
-      const double share = std::clamp(body_.embedding.weights[i * nodes + k], 0.0, 1.0);
-      const FrameBlend& blend = frames.vertices[static_cast<std::size_t>(body_.embedding.vertices[i * nodes + k])];
-      for (std::size_t s = 0; s < FrameBlend::most; ++s) {
-        const auto found =
-            std::find_if(mixed.begin(), mixed.end(), [&](const auto& entry) { return entry.second == blend.site[s]; });
-        if (found != mixed.end())
-          found->first += share * blend.weight[s];
-        else
-          mixed.emplace_back(share * blend.weight[s], blend.site[s]);
-      }
-    }
-    std::sort(mixed.begin(), mixed.end(), std::greater<>());
-    mixed.resize(FrameBlend::most, {0.0, mixed.front().second});
-    FrameBlend result;
-    double sum = 0;
-    for (const auto& entry : mixed) sum += entry.first;
-    for (std::size_t s = 0; s < FrameBlend::most; ++s) {
-      result.site[s] = mixed[s].second;
-      result.weight[s] = mixed[s].first / sum;
-    }
-    return result;
-  }
-
-  const EmbeddedBody& body_;
-  const ReducedBody& reduced_;
-  std::vector<Index> place_;
-  PoseSpaceModel model_;
-};
+  return result;
+}
 
 /// Scales every Young's modulus so that flesh sways as often as wanted.
 Status tune_stiffness(const ReduceSettings& settings, ReducedBody& reduced) {
@@ -464,15 +397,23 @@ Result<ReducedBody> reduce_body(const EmbeddedBody& body, std::shared_ptr<const 
   for (const std::vector<double>& p : motion.poses) shapes.push_back(evaluate_all(*rest, p));
   const FrameSites frames = choose_frame_sites(reduced.mesh, free, shapes, settings.frames);
   reduced.frame_error = frames.error;
-  ModelBuilder builder(body, reduced);
-  builder.model().rest = std::move(rest);
-  builder.model().material = settings.material;
-  builder.model().stiffness = stiffness;
-  builder.model().height = height;
-  builder.add_elements(cubature.elements);
-  builder.add_vertices(cubature.vertices, *elastic);
-  builder.add_frames(frames);
-  reduced.model = std::make_shared<const PoseSpaceModel>(builder.finish(frames));
+  PoseBasis neutral{rest->layout().neutral, reduced.mesh.vertices,
+                    std::vector<Mat3>(reduced.mesh.vertices.size(), Mat3::Identity()), reduced.basis, {}};
+  PoseSpaceModel model = build_model({.mesh = reduced.mesh,
+                                      .embedding = body.embedding,
+                                      .frames = frames,
+                                      .poses = {&neutral, 1},
+                                      .region_sizes = {},
+                                      .elements = {&cubature.elements, 1},
+                                      .vertices = cubature.vertices,
+                                      .vertex_mass = elastic->lumped_mass()});
+  model.rest = std::move(rest);
+  model.material = settings.material;
+  model.stiffness = stiffness;
+  model.height = height;
+  const MatX linear = stiffness.asDiagonal();
+  model.corrections = corrections(model, {&neutral, 1}, {&linear, 1});
+  reduced.model = std::make_shared<const PoseSpaceModel>(std::move(model));
   return reduced;
 }
 

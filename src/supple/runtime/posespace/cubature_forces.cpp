@@ -2,57 +2,17 @@
 #include "supple/runtime/posespace/cubature_forces.h"
 
 #include "supple/fem/material_models.h"
+#include "supple/runtime/posespace/lanes.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace supple {
 namespace {
 
-template <class T>
-using LanesOf = Pack<T, 32 / static_cast<int>(sizeof(T))>;
-
-template <class T>
-LanesOf<T> load(const T* source) {
-  LanesOf<T> result;
-  std::memcpy(&result.v, source, sizeof result.v);
-  return result;
-}
-template <class T>
-void store(T* target, LanesOf<T> value) {
-  std::memcpy(target, &value.v, sizeof value.v);
-}
-
-/// Σ a_c b_c over whole vectors.
-template <class T>
-T dot(const T* a, const T* b, int stride) {
-  constexpr int width = LanesOf<T>::width;
-  LanesOf<T> sums(T(0));
-  for (int c = 0; c < stride; c += width) sums += load(a + c) * load(b + c);
-  T total = T(0);
-  for (int lane = 0; lane < width; ++lane) total += sums[lane];
-  return total;
-}
-
-/// D_e: row 3j+i is Σ_a ∂N_a/∂X(j) U_a(i, ·). Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all
-/// four add up to zero.
-MatX neutral_gradient(const PoseSpaceModel& model, const PosedTet& tet) {
-  MatX rows = MatX::Zero(9, model.basis.cols());
-  for (int j = 0; j < 3; ++j) {
-    for (int a = 1; a < 4; ++a) {
-      const auto difference = model.basis.middleRows<3>(3 * tet.points[static_cast<std::size_t>(a)]) -
-                              model.basis.middleRows<3>(3 * tet.points[0]);
-      rows.middleRows<3>(3 * j) += tet.inverse_edges(a - 1, j) * difference;
-    }
-  }
-  return rows;
-}
-
 /// A block of Dᵀ(JD): columns j … j+3 of the result, `Vectors` vectors of rows from i. The whole sum over the rows k
 /// stays in registers.
 template <class T, int Vectors>
-void product_block(const T* D, const T* JD, std::size_t rows, int stride, int i, int j, T factor, int last_column,
-                   DenseCholesky<T>& matrix) {
+void product_block(const T* D, const T* JD, std::size_t rows, int stride, int i, int j, T* product) {
   using Lanes = LanesOf<T>;
   Lanes sums[4][Vectors];
   for (auto& column : sums)
@@ -67,90 +27,76 @@ void product_block(const T* D, const T* JD, std::size_t rows, int stride, int i,
       for (int m = 0; m < Vectors; ++m) sums[c][m] += left[m] * right;
     }
   }
-  for (int c = 0; c < 4 && j + c <= last_column; ++c) {
-    T* target = matrix.column(j + c) + i;
+  for (int c = 0; c < 4; ++c) {
+    T* target = product + (j + c) * stride + i;
     for (int m = 0; m < Vectors; ++m)
-      store(target + m * Lanes::width, load(target + m * Lanes::width) + sums[c][m] * Lanes(factor));
+      store(target + m * Lanes::width, load(target + m * Lanes::width) + sums[c][m]);
   }
 }
 
-}  // namespace
-
+/// The lower triangle of `product`, padded columns, += Dᵀ(JD).
 template <class T>
-CubatureForces<T>::CubatureForces(const PoseSpaceModel& model)
-    : r_(model.size()), stride_((r_ + width - 1) / width * width), material_(model.material) {
-  std::vector<PosedTet> tets;
-  for (const CubatureElement& element : model.elements) tets.push_back(element.tet);
-  elements_ = tets.size();
-  tets_ = PosedTets<T>(tets);
-  const std::size_t batches = tets_.batch_count();
-  base_weight_.assign(batches, Lanes(T(0)));
-  weight_ = base_weight_;
-  lame_.assign(batches, {Lanes(T(1)), Lanes(T(1))});
-  for (std::size_t e = 0; e < model.elements.size(); ++e) {
-    const int lane = static_cast<int>(e % width);
-    base_weight_[e / width].set(lane, static_cast<T>(model.elements[e].weight));
-    lame_[e / width].mu.set(lane, static_cast<T>(model.elements[e].lame.mu));
-    lame_[e / width].lambda.set(lane, static_cast<T>(model.elements[e].lame.lambda));
-  }
-  D_.assign(batches * width * 9 * static_cast<std::size_t>(stride_), T(0));
-  JD_ = D_;
-  inverse_stretch_.assign(batches, LaneMatrix::Identity());
-  for (std::size_t e = 0; e < elements_; ++e) {
-    const MatX rows = neutral_gradient(model, model.elements[e].tet);
-    for (Eigen::Index k = 0; k < 9; ++k)
-      for (int c = 0; c < r_; ++c)
-        D_[(9 * e + static_cast<std::size_t>(k)) * static_cast<std::size_t>(stride_) + static_cast<std::size_t>(c)] =
-            static_cast<T>(rows(k, c));
-  }
-  stress_.assign(batches * width * 9, T(0));
-}
-
-template <class T>
-void CubatureForces<T>::set_pose(std::span<const Vec3> positions) {
-  for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
-    const PosedRest<Lanes> rest = tets_.pose(b, positions);
-    weight_[b] = base_weight_[b] * rest.volume_ratio;
-    inverse_stretch_[b] = rest.inverse_transpose.transpose() * rest.rotation;
+void add_product(const T* D, const T* JD, std::size_t all_rows, int stride, T* product) {
+  constexpr int width = LanesOf<T>::width;
+  // As many rows at a time as stay in the nearest cache while all blocks of the result pass over them.
+  constexpr std::size_t cached = 20'000 / sizeof(T);
+  const std::size_t most = std::max<std::size_t>(9, cached / (2 * static_cast<std::size_t>(stride)));
+  for (std::size_t first = 0; first < all_rows; first += most) {
+    const std::size_t rows = std::min(most, all_rows - first);
+    const T* d = D + first * static_cast<std::size_t>(stride);
+    const T* jd = JD + first * static_cast<std::size_t>(stride);
+    for (int j = 0; j < stride; j += 4) {
+      int i = j / width * width;
+      for (; i + 3 * width <= stride; i += 3 * width) product_block<T, 3>(d, jd, rows, stride, i, j, product);
+      if (i + 2 * width <= stride) {
+        product_block<T, 2>(d, jd, rows, stride, i, j, product);
+        i += 2 * width;
+      }
+      if (i < stride) product_block<T, 1>(d, jd, rows, stride, i, j, product);
+    }
   }
 }
 
+/// Σ_c D(row, c) x(c) for the nine rows of the elements of a batch.
 template <class T>
-auto CubatureForces<T>::gather(std::size_t batch, const T* x) const -> LaneMatrix {
+Eigen::Matrix<LanesOf<T>, 3, 3> gather(const T* D, std::size_t batch, const T* x, int stride) {
+  constexpr int width = LanesOf<T>::width;
   alignas(32) T entries[9][width];
   for (int lane = 0; lane < width; ++lane) {
-    const T* d = row(D_, (batch * width + static_cast<std::size_t>(lane)) * 9);
-    for (int k = 0; k < 9; ++k) entries[k][lane] = dot(d + k * stride_, x, stride_);
+    const T* d = D + (batch * width + static_cast<std::size_t>(lane)) * 9 * static_cast<std::size_t>(stride);
+    for (int k = 0; k < 9; ++k) entries[k][lane] = dot(d + k * stride, x, stride);
   }
   return from_lanes<T>(entries);
 }
 
-/// JD = w H D for the elements of one batch.
+/// JD = H D for the elements of one batch, H with the weight.
 template <class T>
-void CubatureForces<T>::multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& H) {
-  for (int lane = 0; lane < width; ++lane) {
-    const std::size_t first = (batch * width + static_cast<std::size_t>(lane)) * 9;
-    const T* d = row(D_, first);
-    T* out = JD_.data() + first * static_cast<std::size_t>(stride_);
+void multiply_jacobian(const T* D, std::size_t batch, const Eigen::Matrix<LanesOf<T>, 9, 9>& H, int stride, T* JD) {
+  using Lanes = LanesOf<T>;
+  for (int lane = 0; lane < Lanes::width; ++lane) {
+    const std::size_t first =
+        (batch * Lanes::width + static_cast<std::size_t>(lane)) * 9 * static_cast<std::size_t>(stride);
+    const T* d = D + first;
+    T* out = JD + first;
     T single[9][9];
     for (int m = 0; m < 9; ++m)
       for (int n = 0; n < 9; ++n) single[m][n] = H(m, n)[lane];
-    for (int c = 0; c < stride_; c += width) {
+    for (int c = 0; c < stride; c += Lanes::width) {
       Lanes column[9];
-      for (int n = 0; n < 9; ++n) column[n] = load(d + n * stride_ + c);
+      for (int n = 0; n < 9; ++n) column[n] = load(d + n * stride + c);
       for (int m = 0; m < 9; ++m) {
         Lanes sum = column[0] * Lanes(single[m][0]);
         for (int n = 1; n < 9; ++n) sum += column[n] * Lanes(single[m][n]);
-        store(out + m * stride_ + c, sum);
+        store(out + m * stride + c, sum);
       }
     }
   }
 }
 
-/// J ← (S⁻¹ ⊗ 1) J (S⁻¹ ⊗ 1), S⁻¹ symmetric: columns, then rows.
+/// J ← (B ⊗ 1) J (Bᵀ ⊗ 1): columns, then rows.
 template <class L>
-void through_stretch(const Eigen::Matrix<L, 3, 3>& S, Eigen::Matrix<L, 9, 9>& J) {
-  const auto mixed = [&](const L(&x)[3], int j) { return x[0] * S(0, j) + x[1] * S(1, j) + x[2] * S(2, j); };
+void through_rest(const Eigen::Matrix<L, 3, 3>& B, Eigen::Matrix<L, 9, 9>& J) {
+  const auto mixed = [&](const L(&x)[3], int j) { return x[0] * B(j, 0) + x[1] * B(j, 1) + x[2] * B(j, 2); };
   for (int m = 0; m < 9; ++m) {
     for (int i = 0; i < 3; ++i) {
       const L x[3] = {J(m, i), J(m, 3 + i), J(m, 6 + i)};
@@ -165,76 +111,153 @@ void through_stretch(const Eigen::Matrix<L, 3, 3>& S, Eigen::Matrix<L, 9, 9>& J)
   }
 }
 
+}  // namespace
+
+template <class T>
+CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared)
+    : prepared_(std::move(prepared)), pose_(prepared_) {
+  const PreparedModel<T>& model = *prepared_;
+  std::size_t widest = 0;
+  for (const PreparedElements<T>& elements : model.elements) {
+    const std::size_t batches = elements.tets.batch_count();
+    Block block;
+    block.weight.assign(batches, Lanes(T(0)));
+    block.mu.assign(batches, Lanes(T(1)));
+    block.lambda.assign(batches, Lanes(T(1)));
+    block.B.assign(batches, LaneMatrix::Identity());
+    if (model.poses > 1) block.blended.assign(elements.gradients.rows * elements.gradients.stride, T(0));
+    block.JD.assign(elements.gradients.rows * elements.gradients.stride, T(0));
+    block.stress.assign(elements.gradients.rows, T(0));
+    blocks_.push_back(std::move(block));
+    widest = std::max(widest, elements.gradients.stride);
+  }
+  linear_.assign(static_cast<std::size_t>(model.stride), T(0));
+  along_ = linear_;
+  q_.assign(widest, T(0));
+  v_ = f_ = q_;
+  scratch_.assign(widest * model.poses, T(0));
+  product_.assign(widest * widest, T(0));
+}
+
+template <class T>
+void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared,
+                                   Block& block) {
+  const bool rotating = prepared_->model->directions == BasisDirections::rotating;
+  const std::size_t batches = prepared.tets.batch_count();
+  for (std::size_t b = 0; b < batches; ++b) {
+    const PosedRest<Lanes> rest = prepared.tets.pose(b, positions);
+    block.B[b] = rest.inverse_transpose.transpose();
+    if (rotating) block.B[b] = block.B[b] * rest.rotation;
+    Lanes weight(T(0)), mu(T(0)), lambda(T(0));
+    for (const std::size_t i : pose_.active()) {
+      const Lanes share(pose_.weight(i));
+      weight += share * prepared.weight[i * batches + b];
+      mu += share * prepared.mu[i * batches + b];
+      lambda += share * prepared.lambda[i * batches + b];
+    }
+    block.weight[b] = weight * rest.volume_ratio;
+    block.mu[b] = mu;
+    block.lambda[b] = lambda;
+  }
+  if (pose_.constant()) {
+    block.D = prepared.gradients.pose(0);
+  } else {
+    pose_.blend(prepared.gradients, prepared.columns, scratch_.data(), block.blended.data());
+    block.D = block.blended.data();
+  }
+}
+
+template <class T>
+void CubatureForces<T>::set_pose(std::span<const double> p, std::span<const Vec3> positions) {
+  pose_.update(p);
+  for (std::size_t k = 0; k < blocks_.size(); ++k) pose_block(positions, prepared_->elements[k], blocks_[k]);
+}
+
 template <class T>
 template <class Model>
-void CubatureForces<T>::evaluate_with(const T* q, const T* v, T stiffness_damping) {
-  for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
-    const LaneMatrix& S = inverse_stretch_[b];
-    const LaneMatrix F = gather(b, q) * S + LaneMatrix::Identity();
-    const Model model(F, lame_[b]);
+void CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, T stiffness_damping, Block& block) {
+  const int stride = prepared.columns.stride;
+  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
+    const LaneMatrix& B = block.B[b];
+    const LaneMatrix F = gather(block.D, b, q_.data(), stride) * B + LaneMatrix::Identity();
+    const Model model(F, {block.mu[b], block.lambda[b]});
     Eigen::Matrix<Lanes, 9, 9> J;
     model.jacobian(J);
-    through_stretch(S, J);
-    for (int k = 0; k < 81; ++k) J.data()[k] *= weight_[b];
-    LaneMatrix P = model.stress() * S * weight_[b];
+    through_rest(B, J);
+    for (int k = 0; k < 81; ++k) J.data()[k] *= block.weight[b];
+    LaneMatrix P = model.stress() * B.transpose() * block.weight[b];
     if (stiffness_damping != T(0)) {
-      const LaneMatrix rate = gather(b, v) * Lanes(stiffness_damping);
+      const LaneMatrix rate = gather(block.D, b, v_.data(), stride) * Lanes(stiffness_damping);
       for (int m = 0; m < 9; ++m)
         for (int n = 0; n < 9; ++n) P.data()[m] += J(m, n) * rate.data()[n];
     }
     for (int lane = 0; lane < width; ++lane)
       for (int k = 0; k < 9; ++k)
-        stress_[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] = P.data()[k][lane];
-    multiply_jacobian(b, J);
+        block.stress[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] = P.data()[k][lane];
+    multiply_jacobian(block.D, b, J, stride, block.JD.data());
   }
 }
 
 template <class T>
 void CubatureForces<T>::evaluate(const T* q, const T* v, T stiffness_damping) {
-  with_material<Lanes>(material_,
-                       [&](auto model) { evaluate_with<typename decltype(model)::type>(q, v, stiffness_damping); });
+  with_material<Lanes>(prepared_->model->material, [&](auto model) {
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+      const BlockColumns& columns = prepared_->elements[k].columns;
+      std::fill(q_.begin(), q_.end(), T(0));
+      std::fill(v_.begin(), v_.end(), T(0));
+      columns.gather(q, q_.data());
+      columns.gather(v, v_.data());
+      evaluate_block<typename decltype(model)::type>(prepared_->elements[k], stiffness_damping, blocks_[k]);
+    }
+  });
+  std::fill(linear_.begin(), linear_.end(), T(0));
+  for (int c = 0; c < size(); ++c) along_[static_cast<std::size_t>(c)] = q[c] + stiffness_damping * v[c];
+  pose_.multiply(pose_.correction(), along_.data(), linear_.data());
 }
 
 template <class T>
-void CubatureForces<T>::add_force(T* f) const {
-  for (std::size_t k = 0; k < elements_ * 9; ++k) {
-    const T* d = row(D_, k);
-    const Lanes s(stress_[k]);
-    for (int c = 0; c < stride_; c += width) store(f + c, load(f + c) + load(d + c) * s);
+void CubatureForces<T>::add_force(T* f) {
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const PreparedElements<T>& elements = prepared_->elements[k];
+    const int stride = elements.columns.stride;
+    std::fill(f_.begin(), f_.end(), T(0));
+    const std::size_t rows = elements.tets.count() * 9;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const T* d = blocks_[k].D + r * static_cast<std::size_t>(stride);
+      const Lanes s(blocks_[k].stress[r]);
+      for (int c = 0; c < stride; c += width) store(f_.data() + c, load(f_.data() + c) + load(d + c) * s);
+    }
+    elements.columns.scatter_add(f_.data(), f);
   }
+  for (std::size_t c = 0; c < linear_.size(); ++c) f[c] += linear_[c];
 }
 
 template <class T>
 void CubatureForces<T>::add_stiffness(T factor, DenseCholesky<T>& matrix) {
-  // As many rows at a time as stay in the nearest cache while all blocks of the result pass over them.
-  constexpr std::size_t cached = 20'000 / sizeof(T);
-  const std::size_t most = std::max<std::size_t>(9, cached / (2 * static_cast<std::size_t>(stride_)));
-  const int last = r_ - 1;
-  for (std::size_t first = 0; first < elements_ * 9; first += most) {
-    const std::size_t rows = std::min(most, elements_ * 9 - first);
-    const T* D = row(D_, first);
-    const T* JD = row(JD_, first);
-    for (int j = 0; j < r_; j += 4) {
-      int i = j / width * width;
-      for (; i + 3 * width <= stride_; i += 3 * width)
-        product_block<T, 3>(D, JD, rows, stride_, i, j, factor, last, matrix);
-      if (i + 2 * width <= stride_) {
-        product_block<T, 2>(D, JD, rows, stride_, i, j, factor, last, matrix);
-        i += 2 * width;
-      }
-      if (i < stride_) product_block<T, 1>(D, JD, rows, stride_, i, j, factor, last, matrix);
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const PreparedElements<T>& elements = prepared_->elements[k];
+    const BlockColumns& columns = elements.columns;
+    const auto stride = static_cast<std::size_t>(columns.stride);
+    std::fill(product_.begin(), product_.begin() + static_cast<std::ptrdiff_t>(stride * stride), T(0));
+    add_product(blocks_[k].D, blocks_[k].JD.data(), elements.tets.count() * 9, columns.stride, product_.data());
+    for (std::size_t c = 0; c < columns.place.size(); ++c) {
+      T* target = matrix.column(columns.place[c]);
+      const T* source = product_.data() + c * stride;
+      for (std::size_t r = c; r < columns.place.size(); ++r) target[columns.place[r]] += factor * source[r];
     }
   }
+  pose_.add_scaled(factor, pose_.correction(), matrix.column(0));
 }
 
 template <class T>
 template <class Model>
-T CubatureForces<T>::energy_with(const T* q) const {
+T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Block& block) const {
   T total = T(0);
-  for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
-    const Lanes energy =
-        Model(gather(b, q) * inverse_stretch_[b] + LaneMatrix::Identity(), lame_[b]).energy() * weight_[b];
-    for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < elements_; ++lane)
+  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
+    const LaneMatrix F =
+        gather(block.D, b, q_.data(), prepared.columns.stride) * block.B[b] + LaneMatrix::Identity();
+    const Lanes energy = Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b];
+    for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < prepared.tets.count(); ++lane)
       total += energy[lane];
   }
   return total;
@@ -242,7 +265,18 @@ T CubatureForces<T>::energy_with(const T* q) const {
 
 template <class T>
 T CubatureForces<T>::energy(const T* q) {
-  return with_material<Lanes>(material_, [&](auto model) { return energy_with<typename decltype(model)::type>(q); });
+  T total = T(0);
+  with_material<Lanes>(prepared_->model->material, [&](auto model) {
+    for (std::size_t k = 0; k < blocks_.size(); ++k) {
+      std::fill(q_.begin(), q_.end(), T(0));
+      prepared_->elements[k].columns.gather(q, q_.data());
+      total += block_energy<typename decltype(model)::type>(prepared_->elements[k], blocks_[k]);
+    }
+  });
+  std::fill(linear_.begin(), linear_.end(), T(0));
+  pose_.multiply(pose_.correction(), q, linear_.data());
+  for (int c = 0; c < size(); ++c) total += T(0.5) * linear_[static_cast<std::size_t>(c)] * q[c];
+  return total;
 }
 
 template class CubatureForces<float>;

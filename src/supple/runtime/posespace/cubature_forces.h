@@ -2,17 +2,20 @@
 // CubatureForces: elastic force and stiffness of a PoseSpaceModel, in the nine-dimensional space of the deformation
 // gradients of its cubature elements (2016 paper, Eq. 21 and 22).
 //
-// Around the rest shape of a pose an element sees  F = 1 + ∇(R U q) = 1 + R G0 F_Φ⁻¹,  G0 = Σ_a (U_a q) ∂N_a/∂Xᵀ: the
-// rotation is taken as constant in the element. Energy doesn't depend on how the element is turned, so with F_Φ = R S
-//   Ψ(F) = Ψ(Rᵀ F R) = Ψ(1 + G0 S⁻¹),   vec(G0) = D_e q
-// where D_e is known beforehand and only the stretch S of the rest shape changes with the pose. The chain rule through
-// S⁻¹ acts on nine numbers of an element, not on its r columns: with the weight w,
-//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P S⁻¹)      K̃ = Σ w D_eᵀ H D_e,   H = (S⁻¹ ⊗ 1) (∂P/∂F) (S⁻¹ ⊗ 1)
-// Taking the gradient of R along would strain flesh wherever limbs bend, however little it moves: R is a choice of
-// directions, blended from few sites, and its wrinkles are not the body's (measured: docs/theory.md).
+// Around the rest shape of a pose an element sees  F = 1 + ∇u = 1 + G F_Φ⁻¹,  vec(G) = D_e q,  G = ∂u/∂X. Bases are
+// kept turned back, by the element's rotation R in the poses that are known: u = R û. Energy doesn't depend on how the
+// element is turned, so with F_Φ = R S
+//   Ψ(F) = Ψ(Rᵀ F R) = Ψ(1 + Ĝ S⁻¹),   vec(Ĝ) = D_e q,  D_e = Σ_i w_i D_e,i Υ
+// (with directions of the world: Ψ(1 + G F_Φ⁻¹)). The chain rule through B = S⁻¹ or F_Φ⁻¹ acts on nine numbers of an
+// element, not on its r columns: with the weight w,
+//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P Bᵀ)      K̃ = Σ w D_eᵀ H D_e,   H = (B ⊗ 1) (∂P/∂F) (Bᵀ ⊗ 1)
+// to which the corrections C̃ of the poses' linear responses are added (asset/pose_space_model.h). Between known poses
+// the rotation counts as constant in an element. Taking its gradient along would strain flesh wherever limbs bend,
+// however little it moves: R is a choice of directions, blended from few sites, and its wrinkles are not the body's
+// (measured: docs/theory.md).
 #pragma once
 
-#include "supple/runtime/posespace/frame_field.h"
+#include "supple/runtime/posespace/pose_interpolation.h"
 #include "supple/runtime/subspace/dense_cholesky.h"
 
 namespace supple {
@@ -23,18 +26,20 @@ class CubatureForces {
   static constexpr int width = PosedTets<T>::width;
 
   CubatureForces() = default;
-  explicit CubatureForces(const PoseSpaceModel& model);
+  explicit CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared);
 
-  int size() const { return r_; }
-  int stride() const { return stride_; }
+  int size() const { return prepared_->size; }
+  int stride() const { return prepared_->stride; }
 
-  /// The rest shape: where the model's points are in a pose.
-  void set_pose(std::span<const Vec3> positions);
+  /// The rest shape: a pose, and where the model's points are in it.
+  void set_pose(std::span<const double> p, std::span<const Vec3> positions);
+  /// What the pose made of bases and weights.
+  const PoseInterpolation<T>& pose() const { return pose_; }
 
   /// Stresses at q, plus stiffness damping β (∂P/∂F : D v) along the velocity v. `q` and `v` are padded to stride().
   void evaluate(const T* q, const T* v, T stiffness_damping);
-  /// f += Σ w D_eᵀ vec(P S⁻¹) of the last evaluate().
-  void add_force(T* f) const;
+  /// f += f̃ of the last evaluate().
+  void add_force(T* f);
   /// The lower triangle of `matrix` += factor · K̃ of the last evaluate().
   void add_stiffness(T factor, DenseCholesky<T>& matrix);
   /// Elastic energy at q [J].
@@ -44,28 +49,28 @@ class CubatureForces {
   using Lanes = Pack<T, width>;
   using LaneMatrix = Eigen::Matrix<Lanes, 3, 3>;
 
-  const T* row(const std::vector<T>& matrix, std::size_t index) const {
-    return matrix.data() + index * static_cast<std::size_t>(stride_);
-  }
-  /// Σ_c D(row, c) x(c) for the nine rows of the elements of a batch.
-  LaneMatrix gather(std::size_t batch, const T* x) const;
-  template <class Model>
-  void evaluate_with(const T* q, const T* v, T stiffness_damping);
-  template <class Model>
-  T energy_with(const T* q) const;
-  void multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& H);
+  /// What changes while time runs, of one block of elements.
+  struct Block {
+    std::vector<Lanes> weight, mu, lambda;
+    std::vector<LaneMatrix> B;
+    std::vector<T> blended;  ///< D of the pose; empty where the model has one pose
+    const T* D = nullptr;    ///< nine padded rows per element
+    std::vector<T> JD;       ///< w H D, likewise
+    std::vector<T> stress;   ///< w P Bᵀ, nine per element
+  };
 
-  int r_ = 0;
-  int stride_ = 0;
-  MaterialModel material_ = MaterialModel::flesh;
-  PosedTets<T> tets_;
-  std::size_t elements_ = 0;
-  std::vector<Lanes> base_weight_, weight_;
-  std::vector<Lame<Lanes>> lame_;
-  std::vector<LaneMatrix> inverse_stretch_;  ///< S⁻¹, symmetric
-  std::vector<T> D_;                         ///< nine padded rows per element
-  std::vector<T> JD_;                        ///< w H D, likewise
-  std::vector<T> stress_;                    ///< w P S⁻¹, nine per element
+  void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
+  template <class Model>
+  void evaluate_block(const PreparedElements<T>& prepared, T stiffness_damping, Block& block);
+  template <class Model>
+  T block_energy(const PreparedElements<T>& prepared, const Block& block) const;
+
+  std::shared_ptr<const PreparedModel<T>> prepared_;
+  PoseInterpolation<T> pose_;
+  std::vector<Block> blocks_;
+  std::vector<T> along_, linear_;  ///< q + β v of the last evaluate(), and C̃ times it
+  std::vector<T> q_, v_, f_;       ///< of a block
+  std::vector<T> scratch_, product_;
 };
 
 extern template class CubatureForces<float>;

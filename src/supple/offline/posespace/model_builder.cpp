@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/posespace/model_builder.h"
+
+#include "supple/fem/element.h"
+#include "supple/fem/posed_rest.h"
+
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <map>
+
+namespace supple {
+namespace {
+
+using RegionSet = std::vector<char>;  ///< which regions, one entry each
+
+Mat3 edges_of(const TetMesh& mesh, std::span<const Vec3> x, std::size_t e) {
+  const auto& nodes = mesh.elements[e];
+  Mat3 edges;
+  for (std::size_t k = 1; k < 4; ++k)
+    edges.col(static_cast<int>(k) - 1) = x[static_cast<std::size_t>(nodes[k])] - x[static_cast<std::size_t>(nodes[0])];
+  return edges;
+}
+
+class Builder {
+ public:
+  explicit Builder(const ModelParts& parts) : parts_(parts), place_(parts.mesh.vertices.size(), -1) {
+    int first = 0;
+    const auto columns = static_cast<int>(parts.poses.front().basis.cols());
+    for (const int size : parts.region_sizes) regions_.push_back({first, size}), first += size;
+    if (regions_.empty()) regions_.push_back({0, columns});
+    find_vertex_regions();
+  }
+
+  PoseSpaceModel build() {
+    add_elements();
+    add_inertia();
+    for (const auto& site : parts_.frames.sites) model_.sites.push_back(tet(site));
+    add_surface();
+    model_.directions = parts_.directions;
+    return std::move(model_);
+  }
+
+ private:
+  struct Range {
+    int first, size;
+  };
+
+  void find_vertex_regions() {
+    vertex_regions_.assign(parts_.mesh.vertices.size(), RegionSet(regions_.size(), 0));
+    for (std::size_t v = 0; v < vertex_regions_.size(); ++v) {
+      for (std::size_t k = 0; k < regions_.size(); ++k) {
+        for (const PoseBasis& pose : parts_.poses) {
+          const auto rows = pose.basis.block(3 * static_cast<Eigen::Index>(v), regions_[k].first, 3, regions_[k].size);
+          if ((rows.array() != 0).any()) vertex_regions_[v][k] = 1;
+        }
+      }
+    }
+  }
+
+  std::vector<Index> columns_of(const RegionSet& set) const {
+    std::vector<Index> columns;
+    for (std::size_t k = 0; k < regions_.size(); ++k) {
+      if (!set[k]) continue;
+      for (int c = 0; c < regions_[k].size; ++c) columns.push_back(regions_[k].first + c);
+    }
+    return columns;
+  }
+
+  /// What a block of so many sites costs in a step, in multiplications, roughly: batches of eight, padded columns.
+  static double cost(std::size_t sites, std::size_t columns) {
+    const double padded = 8.0 * std::ceil(static_cast<double>(columns) / 8);
+    return 8 * std::ceil(static_cast<double>(sites) / 8) * 9 * (12 * padded + padded * padded / 2) + 4 * padded * padded;
+  }
+
+  static RegionSet united(const RegionSet& a, const RegionSet& b) {
+    RegionSet result = a;
+    for (std::size_t k = 0; k < b.size(); ++k) result[k] = static_cast<char>(a[k] | b[k]);
+    return result;
+  }
+
+  /// Sites that the same regions move, together; blocks are joined as long as that is cheaper.
+  using Groups = std::map<RegionSet, std::vector<std::size_t>>;
+  void join(Groups& groups) const {
+    for (bool joined = true; joined && groups.size() > 1;) {
+      joined = false;
+      double best = 0;
+      std::pair<RegionSet, RegionSet> pair;
+      for (auto a = groups.begin(); a != groups.end(); ++a) {
+        for (auto b = std::next(a); b != groups.end(); ++b) {
+          const double apart = cost(a->second.size(), columns_of(a->first).size()) +
+                               cost(b->second.size(), columns_of(b->first).size());
+          const double together = cost(a->second.size() + b->second.size(), columns_of(united(a->first, b->first)).size());
+          if (apart - together > best) best = apart - together, pair = {a->first, b->first}, joined = true;
+        }
+      }
+      if (!joined) break;
+      std::vector<std::size_t> sites = groups[pair.first];
+      sites.insert(sites.end(), groups[pair.second].begin(), groups[pair.second].end());
+      std::sort(sites.begin(), sites.end());
+      groups.erase(pair.first);
+      groups.erase(pair.second);
+      auto& target = groups[united(pair.first, pair.second)];
+      target.insert(target.end(), sites.begin(), sites.end());
+      std::sort(target.begin(), target.end());
+    }
+  }
+
+  void add_elements() {
+    Groups groups;
+    const std::vector<Index>& sites = parts_.elements.front().sites;
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      RegionSet set(regions_.size(), 0);
+      for (const Index v : parts_.mesh.elements[static_cast<std::size_t>(sites[i])])
+        set = united(set, vertex_regions_[static_cast<std::size_t>(v)]);
+      groups[set].push_back(i);
+    }
+    join(groups);
+    for (const auto& [set, members] : groups) model_.elements.push_back(element_block(set, members));
+  }
+
+  ElementBlock element_block(const RegionSet& set, const std::vector<std::size_t>& members) {
+    ElementBlock block;
+    block.columns = columns_of(set);
+    const auto count = std::ssize(members), poses = std::ssize(parts_.poses);
+    block.weights = block.mu = block.lambda = MatX::Zero(count, poses);
+    block.gradients.assign(parts_.poses.size(), MatX(9 * count, std::ssize(block.columns)));
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const std::size_t i = members[static_cast<std::size_t>(k)];
+      const auto e = static_cast<std::size_t>(parts_.elements.front().sites[i]);
+      block.tets.push_back(tet(parts_.mesh.elements[e]));
+      const double volume = edges_of(parts_.mesh, parts_.mesh.vertices, e).determinant() / 6;
+      for (Eigen::Index pose = 0; pose < poses; ++pose) {
+        const PoseBasis& known = parts_.poses[static_cast<std::size_t>(pose)];
+        const ElasticMaterial& material = known.materials.empty() ? parts_.mesh.material_of(e) : known.materials[e];
+        const Lame<double> lame = lame_from(material.young, material.poisson);
+        block.weights(k, pose) =
+            parts_.elements[static_cast<std::size_t>(pose)].weights[static_cast<Eigen::Index>(i)] * volume;
+        block.mu(k, pose) = lame.mu;
+        block.lambda(k, pose) = lame.lambda;
+        block.gradients[static_cast<std::size_t>(pose)].middleRows<9>(9 * k) =
+            element_gradient(parts_.mesh, e, known, parts_.directions)(Eigen::all, block.columns);
+      }
+    }
+    return block;
+  }
+
+  VertexBlock vertex_block(const RegionSet& set, const std::vector<Index>& vertices) const {
+    VertexBlock block;
+    block.columns = columns_of(set);
+    block.basis.assign(parts_.poses.size(), MatX(3 * std::ssize(vertices), std::ssize(block.columns)));
+    for (std::size_t k = 0; k < vertices.size(); ++k) {
+      const Index v = vertices[k];
+      block.frames.push_back(parts_.frames.vertices[static_cast<std::size_t>(v)]);
+      for (std::size_t i = 0; i < parts_.poses.size(); ++i) {
+        MatX rows = parts_.poses[i].basis.middleRows<3>(3 * v);
+        if (parts_.directions == BasisDirections::world) rows = parts_.poses[i].turns[static_cast<std::size_t>(v)] * rows;
+        block.basis[i].middleRows<3>(3 * static_cast<Eigen::Index>(k)) = rows(Eigen::all, block.columns);
+      }
+    }
+    return block;
+  }
+
+  void add_inertia() {
+    Groups groups;
+    for (std::size_t i = 0; i < parts_.vertices.sites.size(); ++i)
+      groups[vertex_regions_[static_cast<std::size_t>(parts_.vertices.sites[i])]].push_back(i);
+    join(groups);
+    for (const auto& [set, members] : groups) {
+      if (columns_of(set).empty()) continue;
+      InertialBlock block;
+      block.weights.resize(std::ssize(members));
+      std::vector<Index> vertices;
+      for (const std::size_t i : members) {
+        const Index v = parts_.vertices.sites[i];
+        block.weights[std::ssize(vertices)] =
+            parts_.vertices.weights[static_cast<Eigen::Index>(i)] * parts_.vertex_mass[3 * v];
+        block.points.push_back(point(v));
+        vertices.push_back(v);
+      }
+      block.vertices = vertex_block(set, vertices);
+      model_.inertia.push_back(std::move(block));
+    }
+  }
+
+  void add_surface() {
+    const Embedding& embedding = parts_.embedding;
+    std::map<RegionSet, std::vector<Index>> groups;
+    std::vector<char> used(parts_.mesh.vertices.size(), 0);
+    for (const Index v : embedding.vertices) used[static_cast<std::size_t>(v)] = 1;
+    for (std::size_t v = 0; v < used.size(); ++v)
+      if (used[v]) groups[vertex_regions_[v]].push_back(static_cast<Index>(v));
+    std::vector<Index> number(parts_.mesh.vertices.size(), -1);
+    Index next = 0;
+    for (const auto& [set, vertices] : groups) {
+      for (const Index v : vertices) number[static_cast<std::size_t>(v)] = next++;
+      model_.surface.blocks.push_back(vertex_block(set, vertices));
+    }
+    const auto nodes = static_cast<std::size_t>(embedding.nodes);
+    for (std::size_t i = 0; i < embedding.size(); ++i) {
+      std::array<Index, SoftSurface::nodes> vertex{};
+      std::array<double, SoftSurface::nodes> weight{};
+      for (std::size_t k = 0; k < nodes && k < SoftSurface::nodes; ++k) {
+        vertex[k] = number[static_cast<std::size_t>(embedding.vertices[i * nodes + k])];
+        weight[k] = embedding.weights[i * nodes + k];
+      }
+      model_.surface.vertex.push_back(vertex);
+      model_.surface.weight.push_back(weight);
+    }
+  }
+
+  PosedTet tet(const std::array<Index, 4>& vertices) {
+    PosedTet result;
+    Mat3 edges;
+    for (std::size_t k = 0; k < 4; ++k) {
+      result.points[k] = point(vertices[k]);
+      const Vec3& x = parts_.mesh.vertices[static_cast<std::size_t>(vertices[k])];
+      if (k > 0) edges.col(static_cast<int>(k) - 1) = x - parts_.mesh.vertices[static_cast<std::size_t>(vertices[0])];
+    }
+    result.inverse_edges = edges.inverse();
+    return result;
+  }
+  Index point(Index v) {
+    Index& place = place_[static_cast<std::size_t>(v)];
+    if (place < 0) {
+      place = static_cast<Index>(model_.points.size());
+      model_.points.push_back(v);
+    }
+    return place;
+  }
+
+  const ModelParts& parts_;
+  std::vector<Range> regions_;
+  std::vector<RegionSet> vertex_regions_;
+  std::vector<Index> place_;  ///< of the mesh's vertices among the model's points
+  PoseSpaceModel model_;
+};
+
+}  // namespace
+
+MatX element_gradient(const TetMesh& mesh, std::size_t e, const PoseBasis& pose, BasisDirections directions) {
+  const Mat3 inverse_edges = edges_of(mesh, mesh.vertices, e).inverse();
+  Mat3 back = Mat3::Identity();
+  if (directions == BasisDirections::rotating)
+    back = posed_rest<double>(edges_of(mesh, pose.positions, e) * inverse_edges).rotation.transpose();
+  const auto& nodes = mesh.elements[e];
+  MatX rows = MatX::Zero(9, pose.basis.cols());
+  // Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all four add up to zero.
+  const auto turned = [&](std::size_t a) -> MatX {
+    return back * pose.turns[static_cast<std::size_t>(nodes[a])] * pose.basis.middleRows<3>(3 * nodes[a]);
+  };
+  const MatX origin = turned(0);
+  for (std::size_t a = 1; a < 4; ++a) {
+    const MatX difference = turned(a) - origin;
+    for (int j = 0; j < 3; ++j) rows.middleRows<3>(3 * j) += inverse_edges(static_cast<int>(a) - 1, j) * difference;
+  }
+  return rows;
+}
+
+PoseSpaceModel build_model(const ModelParts& parts) { return Builder(parts).build(); }
+
+}  // namespace supple

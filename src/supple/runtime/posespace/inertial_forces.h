@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// InertialForces: what the motion of a rig does to the flesh on it, by cubature over few vertices (2016 paper, 5.4).
+//
+// A vertex stands in the world at x = W (Φ(p) + R U(p) q) = W Φ + B U q. Backward differences of x over three moments,
+// seen by the basis of the last of them, are
+//   Uᵀ M B⁻¹ (x' − 2 x + x°)/h² = M̃ (q' − 2 q + q°)/h² + Uᵀ M B⁻¹ a                  ' next, ° previous step
+//   a = [ΔΔ(WΦ) − 2 (B_n U_n − B U) q_n + (B_n-1 U_n-1 − B U) q_n-1] / h²
+// `a` is the acceleration of the rest shape in the world, and of the displacement that turns with it and changes with
+// its basis: centrifugal, Euler and Coriolis forces of every limb, and what interpolation between poses does. These
+// differences belong to the middle of their three moments, one step ago. Backward Euler is of first order anyway;
+// Newmark continues them to the end of the step, 2 a − a°, and takes q_n + h² q̈_n / 2 for q_n in a, which leaves errors
+// of second order only.
+#pragma once
+
+#include "supple/rig/pose.h"
+#include "supple/runtime/posespace/frame_field.h"
+#include "supple/runtime/posespace/pose_interpolation.h"
+#include "supple/runtime/posespace/soft_forces.h"
+
+namespace supple {
+
+template <class T>
+class InertialForces {
+ public:
+  InertialForces() = default;
+  InertialForces(std::shared_ptr<const PreparedModel<T>> prepared, double time_step, bool newmark);
+
+  /// Bases and rotations of the pose that comes next; `positions` are those of the model's points.
+  void set_pose(const PoseInterpolation<T>& pose, const FrameField<T>& frames, std::span<const Vec3> positions);
+
+  /// f −= Uᵀ M B⁻¹ a, gravity and the air's pull on the resting shape included.
+  void add_force(const RigidTransform& placement, const SoftForces& forces, T* f);
+
+  /// The step is taken: coordinates and their acceleration (backward Euler: none) at its end.
+  void remember(const RigidTransform& placement, const T* q, const T* acceleration);
+  /// The flesh was put elsewhere; the motion of the rig stays known.
+  void restate(const T* q, const T* velocity);
+  void forget() { known_ = 0; }
+
+ private:
+  struct Motion {  ///< of a cubature vertex at a past moment, in the world without the placement's translation
+    Vec3 rest = Vec3::Zero();
+    Mat3 rotation = Mat3::Identity();                           ///< B
+    Vec3 displacement = Vec3::Zero(), doubled = Vec3::Zero();  ///< B U q, and B U (2 q + h² q̈)
+  };
+  struct Block {
+    const InertialBlock* model = nullptr;
+    std::size_t first = 0;   ///< of its vertices among all
+    std::vector<T> blended;  ///< U of the pose; empty where the model has one pose
+    const T* U = nullptr;    ///< three padded rows per vertex
+  };
+
+  /// U x of vertex `local` of a block, x restricted to its columns.
+  Vec3 basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const;
+  void gather(std::size_t block, const std::vector<T>& all, std::vector<T>& own) const;
+  Vec3 acceleration(std::size_t k, const Vec3& difference);
+
+  std::shared_ptr<const PreparedModel<T>> prepared_;
+  double h_ = 0;
+  bool newmark_ = false;
+  std::vector<Block> blocks_;
+  std::vector<Vec3> rest_;       ///< Φ at the cubature vertices
+  std::vector<Mat3> rotations_;  ///< R there
+  int known_ = 0;                ///< how many past steps the motion is known for, at most 3
+  std::vector<Motion> last_, before_last_;
+  std::vector<Vec3> accelerations_;  ///< a of the last step
+  Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
+  std::vector<T> q_, past_q_, doubled_q_;     ///< padded
+  std::vector<T> own_, own_past_, own_force_;  ///< of a block
+  std::vector<T> scratch_;
+};
+
+extern template class InertialForces<float>;
+extern template class InertialForces<double>;
+
+}  // namespace supple

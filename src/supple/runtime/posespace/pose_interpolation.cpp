@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/runtime/posespace/pose_interpolation.h"
+
+#include "supple/runtime/posespace/lanes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+/// Weights below are left out: a sixteenth of what single precision can tell in a sum.
+constexpr double negligible = 1e-6;
+
+}  // namespace
+
+template <class T>
+PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> prepared)
+    : prepared_(std::move(prepared)) {
+  const PreparedModel<T>& model = *prepared_;
+  exact_.assign(model.poses, 0.0);
+  scratch_.assign(model.poses, 0.0);
+  weights_.assign(model.poses, T(0));
+  active_.assign(model.poses, 0);
+  scale_.assign(stride(), T(0));
+  factors_.assign(model.poses * stride(), T(0));
+  mass_.assign(model.triangle(), T(0));
+  correction_.assign(model.triangle(), T(0));
+  exact_[0] = 1;
+  weights_[0] = T(1);
+  active_count_ = 1;
+  combine_mass();
+}
+
+template <class T>
+void PoseInterpolation<T>::update(std::span<const double> p) {
+  if (constant()) return;
+  prepared_->model->poses->evaluate(p, exact_, scratch_);
+  active_count_ = 0;
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    weights_[i] = static_cast<T>(exact_[i]);
+    if (std::abs(exact_[i]) > negligible) active_[active_count_++] = i;
+  }
+  combine_mass();
+}
+
+template <class T>
+void PoseInterpolation<T>::add_scaled(T factor, const T* matrix, T* target) const {
+  using Lanes = LanesOf<T>;
+  const Lanes f(factor);
+  const auto s = static_cast<int>(stride());
+  for (int c = 0; c < prepared_->size; ++c) {
+    const T* from = matrix + c * s;
+    T* to = target + c * s;
+    for (int r = c / Lanes::width * Lanes::width; r < s; r += Lanes::width)
+      store(to + r, load(to + r) + f * load(from + r));
+  }
+}
+
+template <class T>
+void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
+  const int n = prepared_->size;
+  for (int c = 0; c < n; ++c) {
+    const T* column = matrix + static_cast<std::size_t>(c) * stride();
+    T sum = column[c] * x[c];
+    const T value = x[c];
+    for (int r = c + 1; r < n; ++r) {
+      y[r] += column[r] * value;
+      sum += column[r] * x[r];
+    }
+    y[c] += sum;
+  }
+}
+
+template <class T>
+void PoseInterpolation<T>::combine_mass() {
+  const PreparedModel<T>& model = *prepared_;
+  std::fill(mass_.begin(), mass_.end(), T(0));
+  std::fill(correction_.begin(), correction_.end(), T(0));
+  for (const std::size_t i : active()) {
+    add_scaled(weights_[i], model.corrections.data() + i * model.triangle(), correction_.data());
+    for (const std::size_t j : active()) {
+      const T product = weights_[i] * weights_[j];
+      if (j > i || std::abs(product) <= T(negligible)) continue;
+      add_scaled(product, model.mass.data() + (i * (i + 1) / 2 + j) * model.triangle(), mass_.data());
+    }
+  }
+  for (int c = 0; c < model.size; ++c) {
+    const T square = mass_[static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(c)];
+    // A column that cancels out between poses has no direction left to be scaled up.
+    scale_[static_cast<std::size_t>(c)] = square > T(1e-4) ? T(1) / std::sqrt(square) : T(100);
+  }
+  for (int c = 0; c < model.size; ++c) {
+    for (int r = c; r < model.size; ++r) {
+      const auto at = static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(r);
+      const T both = scale_[static_cast<std::size_t>(c)] * scale_[static_cast<std::size_t>(r)];
+      mass_[at] *= both;
+      correction_[at] *= both;
+    }
+  }
+  for (const std::size_t i : active())
+    for (std::size_t c = 0; c < stride(); ++c) factors_[i * stride() + c] = weights_[i] * scale_[c];
+}
+
+template <class T>
+void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, T* scratch,
+                                 T* result) const {
+  using Lanes = LanesOf<T>;
+  const std::size_t width = matrices.stride;
+  std::size_t count = 0;
+  for (const std::size_t i : active()) {
+    T* row = scratch + count++ * width;
+    std::fill(row, row + width, T(0));
+    columns.gather(factors(i), row);
+  }
+  for (std::size_t r = 0; r < matrices.rows; ++r) {
+    for (std::size_t c = 0; c < width; c += Lanes::width) {
+      Lanes sum(T(0));
+      for (std::size_t k = 0; k < count; ++k)
+        sum += load(matrices.pose(active_[k]) + r * width + c) * load(scratch + k * width + c);
+      store(result + r * width + c, sum);
+    }
+  }
+}
+
+template class PoseInterpolation<float>;
+template class PoseInterpolation<double>;
+
+}  // namespace supple

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/runtime/posespace/surface_shape.h"
+
+#include "supple/runtime/posespace/lanes.h"
+
+#include <algorithm>
+
+namespace supple {
+
+template <class T>
+SurfaceShape<T>::SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared) : prepared_(std::move(prepared)) {
+  std::size_t widest = 0;
+  first_.push_back(0);
+  for (const PreparedVertices<T>& block : prepared_->surface) {
+    first_.push_back(first_.back() + block.count());
+    widest = std::max(widest, block.basis.stride);
+  }
+  moved_.assign(first_.back(), Vector::Zero());
+  scaled_.assign(widest * prepared_->poses, T(0));
+}
+
+template <class T>
+void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const FrameField<T>& frames, const T* q,
+                                    const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown) {
+  const SoftSurface& surface = prepared_->model->surface;
+  const bool rotating = prepared_->model->directions == BasisDirections::rotating;
+  const auto active = pose.active();
+  for (std::size_t b = 0; b < prepared_->surface.size(); ++b) {
+    const PreparedVertices<T>& block = prepared_->surface[b];
+    const auto stride = static_cast<std::size_t>(block.columns.stride);
+    for (std::size_t k = 0; k < active.size(); ++k) {
+      T* row = scaled_.data() + k * stride;
+      std::fill(row, row + stride, T(0));
+      const T* factors = pose.factors(active[k]);
+      for (std::size_t c = 0; c < block.columns.place.size(); ++c)
+        row[c] = q[block.columns.place[c]] * factors[block.columns.place[c]];
+    }
+    for (std::size_t v = 0; v < block.count(); ++v) {
+      Vector u = Vector::Zero();
+      for (std::size_t k = 0; k < active.size(); ++k) {
+        const T* rows = block.basis.pose(active[k]) + 3 * v * stride;
+        for (std::size_t i = 0; i < 3; ++i)
+          u[static_cast<Eigen::Index>(i)] += dot(rows + i * stride, scaled_.data() + k * stride, block.columns.stride);
+      }
+      moved_[first_[b] + v] = rotating ? Vector(frames.blend(surface.blocks[b].frames[v]) * u) : u;
+    }
+  }
+  for (std::size_t v = 0; v < shown.size(); ++v) {
+    Vector u = Vector::Zero();
+    for (std::size_t k = 0; k < SoftSurface::nodes; ++k)
+      u += static_cast<T>(surface.weight[v][k]) * moved_[static_cast<std::size_t>(surface.vertex[v][k])];
+    shown[v] = (turn * u).template cast<double>();
+  }
+}
+
+template <class T>
+void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameField<T>& frames, Index vertex,
+                                const Vec3& force, T* f) {
+  const SoftSurface& surface = prepared_->model->surface;
+  for (std::size_t n = 0; n < SoftSurface::nodes; ++n) {
+    const auto node = static_cast<std::size_t>(surface.vertex[static_cast<std::size_t>(vertex)][n]);
+    const auto weight = static_cast<T>(surface.weight[static_cast<std::size_t>(vertex)][n]);
+    const auto b = static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), node) - first_.begin()) - 1;
+    const PreparedVertices<T>& block = prepared_->surface[b];
+    const std::size_t v = node - first_[b];
+    Vector local = force.cast<T>() * weight;
+    if (prepared_->model->directions == BasisDirections::rotating)
+      local = frames.blend(surface.blocks[b].frames[v]).transpose() * local;
+    const auto stride = static_cast<std::size_t>(block.columns.stride);
+    for (const std::size_t i : pose.active()) {
+      const T* rows = block.basis.pose(i) + 3 * v * stride;
+      const T* factors = pose.factors(i);
+      for (std::size_t c = 0; c < block.columns.place.size(); ++c)
+        f[block.columns.place[c]] += factors[block.columns.place[c]] *
+                                     (rows[c] * local[0] + rows[stride + c] * local[1] + rows[2 * stride + c] * local[2]);
+    }
+  }
+}
+
+template class SurfaceShape<float>;
+template class SurfaceShape<double>;
+
+}  // namespace supple
