@@ -78,6 +78,8 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
   // Seven coordinates don't fill a vector, and 96 elements fill all batches; 95 don't.
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
   c.model.elements.pop_back();
+  c.model.correction = random_vector(49, 4).reshaped(7, 7);
+  c.model.correction = (1e3 * (c.model.correction + c.model.correction.transpose())).eval();
   CubatureForces<double> forces(c.model);
   const VecX zero = VecX::Zero(7);
   const VecX q = 0.01 * random_vector(7, 5);
@@ -106,6 +108,7 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
 
 TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
+  c.model.correction = 1e3 * VecX::LinSpaced(13, -1, 1).asDiagonal();
   CubatureForces<double> exact(c.model);
   CubatureForces<float> single(c.model);
   const VecX q = 0.01 * random_vector(13, 5), v = random_vector(13, 6);

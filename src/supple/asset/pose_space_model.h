@@ -8,8 +8,12 @@
 // to turning limbs. It is blended from few tetrahedra, the frame sites, by quaternions; any smooth field would serve,
 // since R only says in which directions the basis points.
 //
-// Forces are sums over few elements, inertia over few vertices (offline/cubature). `points` are all the vertices that
-// either of them needs; nothing else of the mesh is looked at while time runs.
+// Forces are sums over few elements, inertia over few vertices (offline/cubature). Few elements need not know the linear
+// answer of the flesh, which is known exactly: with Λ = UᵀKU of the neutral pose and K_c what the elements make of it,
+//   f̃(q) = (Λ − K_c) q + Σ_e w_e f_e(q)
+// is right to first order for any weights, and the elements only have to tell where the flesh departs from that.
+//
+// `points` are all the vertices that either of them needs; nothing else of the mesh is looked at while time runs.
 #pragma once
 
 #include "supple/base/types.h"
@@ -57,7 +61,8 @@ struct SoftSurface {
 struct PoseSpaceModel {
   std::shared_ptr<const Rig> rest;  ///< Φ over all vertices of the simulation mesh
   MaterialModel material = MaterialModel::flesh;
-  VecX stiffness;             ///< Uᵀ K U of the neutral pose at rest, diagonal [1/s²]; UᵀMU = I
+  VecX stiffness;             ///< Λ = UᵀKU of the neutral pose at rest, diagonal [1/s²]; UᵀMU = I
+  MatX correction;            ///< Λ − K_c, symmetric, limited where it softens [1/s²]; empty: none
   std::vector<Index> points;  ///< vertices of the simulation mesh
   std::vector<FrameBlend> point_frames;
   MatX basis;  ///< U at the points, three rows each

@@ -104,6 +104,25 @@ CubatureForces<T>::CubatureForces(const PoseSpaceModel& model)
             static_cast<T>(rows(k, c));
   }
   stress_.assign(batches * width * 9, T(0));
+  const auto stride = static_cast<std::size_t>(stride_);
+  corrected_.assign(stride, T(0));
+  moved_ = corrected_;
+  correction_.assign(stride * static_cast<std::size_t>(r_), T(0));
+  for (Eigen::Index j = 0; j < model.correction.cols(); ++j)
+    for (Eigen::Index i = 0; i < model.correction.rows(); ++i)
+      correction_[static_cast<std::size_t>(j) * stride + static_cast<std::size_t>(i)] =
+          static_cast<T>(model.correction(i, j));
+}
+
+template <class T>
+void CubatureForces<T>::correct(const T* x, std::vector<T>& result) const {
+  std::fill(result.begin(), result.end(), T(0));
+  for (int j = 0; j < r_; ++j) {
+    const T* c = row(correction_, static_cast<std::size_t>(j));
+    const Lanes factor(x[j]);
+    for (int i = 0; i < stride_; i += width)
+      store(&result[static_cast<std::size_t>(i)], load(&result[static_cast<std::size_t>(i)]) + load(c + i) * factor);
+  }
 }
 
 template <class T>
@@ -193,6 +212,8 @@ template <class T>
 void CubatureForces<T>::evaluate(const T* q, const T* v, T stiffness_damping) {
   with_material<Lanes>(material_,
                        [&](auto model) { evaluate_with<typename decltype(model)::type>(q, v, stiffness_damping); });
+  for (std::size_t c = 0; c < moved_.size(); ++c) moved_[c] = q[c] + stiffness_damping * v[c];
+  correct(moved_.data(), corrected_);
 }
 
 template <class T>
@@ -202,6 +223,7 @@ void CubatureForces<T>::add_force(T* f) const {
     const Lanes s(stress_[k]);
     for (int c = 0; c < stride_; c += width) store(f + c, load(f + c) + load(d + c) * s);
   }
+  for (std::size_t c = 0; c < corrected_.size(); ++c) f[c] += corrected_[c];
 }
 
 template <class T>
@@ -210,6 +232,11 @@ void CubatureForces<T>::add_stiffness(T factor, DenseCholesky<T>& matrix) {
   constexpr std::size_t cached = 20'000 / sizeof(T);
   const std::size_t most = std::max<std::size_t>(9, cached / (2 * static_cast<std::size_t>(stride_)));
   const int last = r_ - 1;
+  for (int j = 0; j < r_; ++j) {
+    const T* c = row(correction_, static_cast<std::size_t>(j));
+    T* target = matrix.column(j);
+    for (int i = j; i < r_; ++i) target[i] += factor * c[i];
+  }
   for (std::size_t first = 0; first < elements_ * 9; first += most) {
     const std::size_t rows = std::min(most, elements_ * 9 - first);
     const T* D = row(D_, first);
@@ -242,7 +269,9 @@ T CubatureForces<T>::energy_with(const T* q) const {
 
 template <class T>
 T CubatureForces<T>::energy(const T* q) {
-  return with_material<Lanes>(material_, [&](auto model) { return energy_with<typename decltype(model)::type>(q); });
+  correct(q, moved_);
+  return with_material<Lanes>(material_, [&](auto model) { return energy_with<typename decltype(model)::type>(q); }) +
+         T(0.5) * dot(q, moved_.data(), stride_);
 }
 
 template class CubatureForces<float>;

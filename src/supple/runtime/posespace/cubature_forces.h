@@ -8,6 +8,7 @@
 // where D_e is known beforehand and only the stretch S of the rest shape changes with the pose. The chain rule through
 // S⁻¹ acts on nine numbers of an element, not on its r columns: with the weight w,
 //   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P S⁻¹)      K̃ = Σ w D_eᵀ H D_e,   H = (S⁻¹ ⊗ 1) (∂P/∂F) (S⁻¹ ⊗ 1)
+// besides what the model's linear correction C adds: qᵀCq/2, C q and C (asset/pose_space_model.h).
 // Taking the gradient of R along would strain flesh wherever limbs bend, however little it moves: R is a choice of
 // directions, blended from few sites, and its wrinkles are not the body's (measured: docs/theory.md).
 #pragma once
@@ -33,7 +34,7 @@ class CubatureForces {
 
   /// Stresses at q, plus stiffness damping β (∂P/∂F : D v) along the velocity v. `q` and `v` are padded to stride().
   void evaluate(const T* q, const T* v, T stiffness_damping);
-  /// f += Σ w D_eᵀ vec(P S⁻¹) of the last evaluate().
+  /// f += f̃ of the last evaluate().
   void add_force(T* f) const;
   /// The lower triangle of `matrix` += factor · K̃ of the last evaluate().
   void add_stiffness(T factor, DenseCholesky<T>& matrix);
@@ -54,6 +55,8 @@ class CubatureForces {
   template <class Model>
   T energy_with(const T* q) const;
   void multiply_jacobian(std::size_t batch, const Eigen::Matrix<Lanes, 9, 9>& H);
+  /// C x, into a padded vector.
+  void correct(const T* x, std::vector<T>& result) const;
 
   int r_ = 0;
   int stride_ = 0;
@@ -66,6 +69,9 @@ class CubatureForces {
   std::vector<T> D_;                         ///< nine padded rows per element
   std::vector<T> JD_;                        ///< w H D, likewise
   std::vector<T> stress_;                    ///< w P S⁻¹, nine per element
+  std::vector<T> correction_;                ///< C, padded rows
+  std::vector<T> corrected_;                 ///< C (q + β v) of the last evaluate()
+  std::vector<T> moved_;                     ///< q + β v
 };
 
 extern template class CubatureForces<float>;

@@ -79,11 +79,8 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.last_.resize(model->vertices.size());
   dynamics.before_last_.resize(model->vertices.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
-                       &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_, &dynamics.twice_q_,
-                       &dynamics.elastic_, &dynamics.linear_})
+                       &dynamics.next_a_, &dynamics.residual_, &dynamics.past_q_, &dynamics.twice_q_})
     values->assign(stride, T(0));
-  for (Index c = 0; c < model->size(); ++c)
-    dynamics.linear_[static_cast<std::size_t>(c)] = (T(1) - cubature_share) * static_cast<T>(model->stiffness[c]);
   dynamics.system_.resize(model->size());
   dynamics.model_ = std::move(model);
   return dynamics;
@@ -106,9 +103,7 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
 
 template <class T>
 T PoseSpaceDynamics<T>::elastic_energy() {
-  T linear = T(0);
-  for (std::size_t c = 0; c < q_.size(); ++c) linear += linear_[c] * q_[c] * q_[c];
-  return cubature_share * forces_.energy(q_.data()) + T(0.5) * linear;
+  return forces_.energy(q_.data());
 }
 
 template <class T>
@@ -216,10 +211,8 @@ void PoseSpaceDynamics<T>::find_acceleration() {
   std::fill(residual_.begin(), residual_.end(), T(0));
   forces_.evaluate(q_.data(), v_.data(), static_cast<T>(settings_.stiffness_damping));
   forces_.add_force(residual_.data());
-  for (std::size_t c = 0; c < q_.size(); ++c) {
-    const T linear = linear_[c] * (q_[c] + static_cast<T>(settings_.stiffness_damping) * v_[c]);
-    a_[c] = force_[c] - static_cast<T>(settings_.mass_damping) * v_[c] - cubature_share * residual_[c] - linear;
-  }
+  for (std::size_t c = 0; c < q_.size(); ++c)
+    a_[c] = force_[c] - static_cast<T>(settings_.mass_damping) * v_[c] - residual_[c];
   accelerated_ = true;
 }
 
@@ -237,20 +230,16 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, PoseSpaceReport& report) 
       residual_[c] = next_a_[c] + alpha * next_v_[c] - force_[c];
     }
     forces_.evaluate(next_q_.data(), next_v_.data(), beta);
-    std::fill(elastic_.begin(), elastic_.end(), T(0));
-    forces_.add_force(elastic_.data());
-    for (std::size_t c = 0; c < q_.size(); ++c)
-      residual_[c] += cubature_share * elastic_[c] + linear_[c] * (next_q_[c] + beta * next_v_[c]);
+    forces_.add_force(residual_.data());
     const double norm = std::sqrt(squared_norm(residual_));
     if (iteration == 0) first = norm;
     report.residual = first > 0 ? norm / first : 0;
     for (int j = 0; j < size(); ++j) {
       T* column = system_.column(j);
       std::fill(column, column + forces_.stride(), T(0));
-      column[j] = scheme.acceleration_factor + alpha * scheme.velocity_factor +
-                  linear_[static_cast<std::size_t>(j)] * (T(1) + beta * scheme.velocity_factor);
+      column[j] = scheme.acceleration_factor + alpha * scheme.velocity_factor;
     }
-    forces_.add_stiffness(cubature_share * (T(1) + beta * scheme.velocity_factor), system_);
+    forces_.add_stiffness(T(1) + beta * scheme.velocity_factor, system_);
     if (!system_.factorize()) return false;
     system_.solve(residual_.data());
     for (int c = 0; c < size(); ++c) next_q_[static_cast<std::size_t>(c)] -= residual_[static_cast<std::size_t>(c)];

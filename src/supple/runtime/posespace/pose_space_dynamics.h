@@ -88,9 +88,6 @@ class PoseSpaceDynamics {
     Mat3 rotation;  ///< B = W R
   };
   struct Scheme;
-  /// The rest of the elastic force is the linear one of the neutral pose. Few elements may lose sight of some
-  /// coordinates in poses far from the one they were chosen in; this way none of them is ever without stiffness.
-  static constexpr T cubature_share = T(0.998);
 
   PoseSpaceDynamics() = default;
   void pose_points(std::span<const double> p);
@@ -124,8 +121,7 @@ class PoseSpaceDynamics {
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
 
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
-  std::vector<T> next_q_, next_v_, next_a_, residual_, past_q_, twice_q_, elastic_;
-  std::vector<T> linear_;  ///< (1 − cubature_share) times the stiffness of the neutral pose
+  std::vector<T> next_q_, next_v_, next_a_, residual_, past_q_, twice_q_;
   DenseCholesky<T> system_;
 };
 
