@@ -25,6 +25,7 @@ CubatureSamples planted(int sites, int size, int samples, const std::vector<Inde
     result.totals += weights[static_cast<Eigen::Index>(i)] * result.basis.middleCols(first, 3).cast<double>() *
                      result.values.middleCols(first, 3).transpose().cast<double>();
   }
+  result.length = result.totals.norm();
   return result;
 }
 
@@ -71,14 +72,18 @@ struct Body {
   ElasticBody body = body_of(limb.body.mesh, MaterialModel::stable_neo_hookean);
   Modes modes = must(compute_modes(body, limb.body.fixed_vertices, {.count = 10}));
   std::vector<Index> elements;
+  std::vector<std::vector<Vec3>> shapes;  ///< neutral, bent
 
   Body() {
+    shapes = {limb.body.mesh.vertices, evaluate_all(*limb.rig.rig(), limb_pose(limb, {{}, 0.8, -0.3}).p)};
+
     for (std::size_t e = 0; e < limb.body.mesh.elements.size(); ++e) elements.push_back(static_cast<Index>(e));
   }
   CubatureSamples elastic(int count, std::uint64_t seed, MaterialModel model = MaterialModel::stable_neo_hookean) {
     std::mt19937_64 random(seed);
-    return elastic_samples(limb.body.mesh, model, modes.shapes,
-                           equal_force_deviations(modes.shapes, modes.eigenvalues, 0.03), elements, count, random);
+    const VecX deviations = equal_force_deviations(modes.shapes, modes.eigenvalues, 0.03);
+    return elastic_samples({limb.body.mesh, model, modes.shapes, modes.eigenvalues, deviations, elements, shapes},
+                           count, random);
   }
   CubatureSamples inertial(int count, std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -91,7 +96,9 @@ TEST(CubatureSamples, AllSitesTogetherAreTheTotals) {
   Body b;
   const CubatureSamples elastic = b.elastic(6, 1);
   EXPECT_LT(cubature_error(elastic, {b.elements, VecX::Ones(std::ssize(b.elements)), 0}), 1e-5);
-  for (Eigen::Index k = 0; k < 6; ++k) EXPECT_NEAR(elastic.totals.col(k).norm(), 1, 1e-12);
+  // Samples are what is left of unit forces when the linear answer is taken away.
+  const MatX linear = b.modes.eigenvalues.asDiagonal() * elastic.coordinates;
+  for (Eigen::Index k = 0; k < 6; ++k) EXPECT_NEAR((elastic.totals + linear).col(k).norm(), 1, 1e-12);
   // Lumped against consistent mass: close, not equal.
   const CubatureSamples inertial = b.inertial(6, 1);
   std::vector<Index> vertices(b.limb.body.mesh.vertices.size());

@@ -93,6 +93,9 @@ class EveryMaterial : public testing::TestWithParam<MaterialModel> {};
 TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
   // Seven coordinates don't fill a vector, and 96 elements fill all batches; 95 don't.
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
+  MatX correction = random_vector(49, 4).reshaped(7, 7);
+  correction = (1e3 * (correction + correction.transpose())).eval();
+  c.model.corrections = {correction};
   ElementBlock& block = c.model.elements.front();
   block.tets.pop_back();
   const auto left = std::ssize(block.tets);
@@ -126,6 +129,7 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
 
 TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
+  c.model.corrections = {MatX(1e3 * VecX::LinSpaced(13, -1, 1).asDiagonal().toDenseMatrix())};
   CubatureForces<double> exact = c.forces<double>();
   CubatureForces<float> single = c.forces<float>();
   const VecX q = 0.01 * random_vector(13, 5), v = random_vector(13, 6);

@@ -89,7 +89,7 @@ Fit fit(const CubatureSamples& samples, std::vector<Index> sites) {
   Fit result;
   const VecX residual = b - A.cast<double>() * w;
   result.residual = Eigen::Map<const MatX>(residual.data(), samples.size(), samples.samples());
-  result.cubature.training_error = residual.norm() / std::max(b.norm(), 1e-300);
+  result.cubature.training_error = residual.norm() / samples.length;
   std::vector<double> kept;
   for (std::size_t i = 0; i < sites.size(); ++i) {
     if (w[static_cast<Eigen::Index>(i)] <= 0) continue;
@@ -117,7 +117,7 @@ class Pursuit {
  public:
   Pursuit(const CubatureSamples& samples) : samples_(samples), lengths_(column_lengths(samples)) {
     best_.residual = samples.totals;
-    best_.cubature.training_error = 1;
+    best_.cubature.training_error = samples.totals.norm() / samples.length;
   }
 
   const Fit& best() const { return best_; }
@@ -198,10 +198,13 @@ class Pursuit {
 
 }  // namespace
 
+MatX cubature_residual(const CubatureSamples& samples, const Cubature& cubature) {
+  const VecX sums = columns_of(samples, cubature.sites).cast<double>() * cubature.weights;
+  return Eigen::Map<const MatX>(sums.data(), samples.size(), samples.samples()) - samples.totals;
+}
+
 double cubature_error(const CubatureSamples& samples, const Cubature& cubature) {
-  const Matrix A = columns_of(samples, cubature.sites);
-  const VecX residual = stacked(samples.totals) - A.cast<double>() * cubature.weights;
-  return residual.norm() / std::max(samples.totals.norm(), 1e-300);
+  return cubature_residual(samples, cubature).norm() / samples.length;
 }
 
 Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites) {

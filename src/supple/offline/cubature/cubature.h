@@ -4,7 +4,9 @@
 //
 // Site e contributes D_eᵀ s_e to a reduced force: D_e is d × r (the basis seen from the site), s_e the site's own
 // d numbers (stress times volume: d = 9; mass times acceleration: d = 3). For samples k = 1 … T with total b_k:
-//   Σ_e w_e D_eᵀ s_ek ≈ b_k,  w ≥ 0,  few w_e ≠ 0          each sample divided by |b_k| (Eq. 18, 25)
+//   Σ_e w_e D_eᵀ s_ek ≈ b_k,  w ≥ 0,  few w_e ≠ 0          each sample divided by |f_k| (Eq. 18, 25)
+// f_k is the force that is wanted. Where part of it is known without cubature, b_k is the rest of it only; errors stay
+// relative to the whole.
 // Sites are chosen by hard thresholding pursuit (Foucart 2011; von Tycowicz et al. 2013): step along the gradient, keep
 // the largest entries, solve for their weights by non-negative least squares, repeat until the choice stays.
 //
@@ -27,8 +29,10 @@ struct CubatureSamples {
 
   int site_size = 0;  ///< d
   Matrix basis;       ///< r × (d sites): columns d e … d e + d − 1 are D_eᵀ
-  Matrix values;      ///< T × (d sites): s_ek, already divided by |b_k|
-  MatX totals;        ///< r × T: b_k / |b_k|
+  Matrix values;      ///< T × (d sites): s_ek, already divided by |f_k|
+  MatX totals;        ///< r × T: b_k / |f_k|
+  MatX coordinates;   ///< r × T: q_k / |f_k| of elastic samples
+  double length = 1;  ///< √Σ_k |f_k|² of what is left after that division: √T
 
   Eigen::Index sites() const { return basis.cols() / site_size; }
   Eigen::Index size() const { return basis.rows(); }
@@ -47,8 +51,11 @@ struct CubatureSettings {
   int max_iterations = 4;   ///< of pursuit, for each number of sites
 };
 
-/// √(Σ_k |Σ_e w_e D_eᵀ s_ek − b_k|² / Σ_k |b_k|²)
+/// √(Σ_k |Σ_e w_e D_eᵀ s_ek − b_k|² / Σ_k |f_k|²)
 double cubature_error(const CubatureSamples& samples, const Cubature& cubature);
+
+/// Σ_e w_e D_eᵀ s_ek − b_k, one column per sample.
+MatX cubature_residual(const CubatureSamples& samples, const Cubature& cubature);
 
 /// The weights that fit the samples best on given sites.
 Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites);

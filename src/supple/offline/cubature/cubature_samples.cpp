@@ -4,6 +4,7 @@
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/fem/material_models.h"
+#include "supple/fem/posed_rest.h"
 #include "supple/offline/modes/mass_pca.h"
 
 #include <Eigen/Geometry>
@@ -46,35 +47,63 @@ MatX random_coordinates(const VecX& deviations, int count, std::mt19937_64& rand
 }
 
 /// D_eᵀ of a tetrahedron: column 3j+i is Σ_a g_a(j) U_a(i, ·).
-Eigen::MatrixXf gradient_rows(const MatX& basis, const TetMesh& mesh, std::size_t e, const ElementShape<4>& shape) {
+MatX gradient_rows(const MatX& basis, const TetMesh& mesh, std::size_t e, const ElementShape<4>& shape) {
   MatX rows = MatX::Zero(basis.cols(), 9);
   for (int a = 0; a < 4; ++a) {
     const auto U = basis.middleRows<3>(3 * mesh.elements[e][static_cast<std::size_t>(a)]);
     for (int j = 0; j < 3; ++j) rows.middleCols<3>(3 * j) += shape.gradient[0](j, a) * U.transpose();
   }
-  return rows.cast<float>();
+  return rows;
 }
 
-/// Rows of `values`: P times the volume, one for each column of q.
+/// What a rest shape makes of an element: see runtime/posespace/cubature_forces.h.
+struct PosedElement {
+  Mat3 inverse_stretch = Mat3::Identity();  ///< S⁻¹
+  double volume_ratio = 1;                  ///< det S
+};
+
+std::vector<PosedElement> posed_elements(const ElasticSampling& sampling, std::size_t e, const ElementShape<4>& shape) {
+  if (sampling.shapes.empty()) return {PosedElement{}};
+  std::vector<PosedElement> result;
+  for (const std::vector<Vec3>& x : sampling.shapes) {
+    Mat3 F = Mat3::Zero();
+    for (int a = 0; a < 4; ++a)
+      F += x[static_cast<std::size_t>(sampling.mesh.elements[e][static_cast<std::size_t>(a)])] *
+           shape.gradient[0].col(a).transpose();
+    const PosedRest<double> rest = posed_rest<double>(F);
+    result.push_back({rest.inverse_transpose.transpose() * rest.rotation, rest.volume_ratio});
+  }
+  return result;
+}
+
+/// Rows of `values`: s_e, one for each of the first `count` columns of q; the linear answer for those that follow.
 template <class Model>
-void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, double volume, const Lame<double>& lame,
-                    Eigen::MatrixXf& values) {
+void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, Eigen::Index count, double volume,
+                    const Lame<double>& lame, std::span<const PosedElement> posed, Eigen::MatrixXf& values) {
+  using Nine = Eigen::Matrix<double, 9, 1>;
   const MatX G = q.transpose() * gradients.cast<double>();  // T × 9
-  for (Eigen::Index k = 0; k < G.rows(); ++k) {
-    const Eigen::Matrix<double, 9, 1> g = G.row(k).transpose();
-    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data());
-    const Mat3 P = Model(F, lame).stress() * volume;
-    for (int i = 0; i < 9; ++i) values(k, i) = static_cast<float>(P.data()[i]);
+  Eigen::Matrix<double, 9, 9> linear;
+  Model(Mat3(Mat3::Identity()), lame).jacobian(linear);
+  for (Eigen::Index k = count; k < G.rows(); ++k)
+    values.row(k) = (volume * linear * G.row(k).transpose()).transpose().cast<float>();
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const PosedElement& at = posed[static_cast<std::size_t>(k) % posed.size()];
+    const Nine g = G.row(k).transpose();
+    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data()) * at.inverse_stretch;
+    const Mat3 P = Model(F, lame).stress() * at.inverse_stretch * at.volume_ratio;
+    values.row(k) = (volume * (Eigen::Map<const Nine>(P.data()) - linear * g)).transpose().cast<float>();
   }
 }
 
-/// Divides each sample by the length of its total.
-void normalize(CubatureSamples& samples) {
+/// Divides each sample by the length of its force: its total, and the part of the force that is known.
+void normalize(CubatureSamples& samples, const MatX& known) {
   for (Eigen::Index k = 0; k < samples.samples(); ++k) {
-    const double length = std::max(samples.totals.col(k).norm(), 1e-300);
+    const double length = std::max((samples.totals.col(k) + known.col(k)).norm(), 1e-300);
     samples.totals.col(k) /= length;
     samples.values.row(k) /= static_cast<float>(length);
+    if (samples.coordinates.cols() > 0) samples.coordinates.col(k) /= length;
   }
+  samples.length = std::sqrt(static_cast<double>(samples.samples()));
 }
 
 /// Turns a rotation by a random angle of at most `most`.
@@ -131,28 +160,31 @@ VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amp
   return amplitude / std::max(largest, 1e-300) * stiffness[softest] * stiffness.cwiseInverse();
 }
 
-CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
-                                std::span<const Index> candidates, int count, std::mt19937_64& random) {
-  const MatX q = random_coordinates(deviations, count, random);
+CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std::mt19937_64& random, int linear) {
+  const auto& [mesh, model, basis, stiffness, deviations, candidates, shapes] = sampling;
+  const int all = count + linear;
+  MatX q(basis.cols(), all);
+  q << random_coordinates(deviations, count, random), random_coordinates(stiffness.cwiseInverse(), linear, random);
   CubatureSamples samples;
   samples.site_size = 9;
   samples.basis.resize(basis.cols(), 9 * std::ssize(candidates));
-  samples.values.resize(count, 9 * std::ssize(candidates));
-  samples.totals = MatX::Zero(basis.cols(), count);
+  samples.values.resize(all, 9 * std::ssize(candidates));
+  samples.totals = MatX::Zero(basis.cols(), all);
   // The totals are over all elements, candidates or not; added up in an order that no thread changes.
   const std::int64_t elements = std::ssize(mesh.elements), grain = std::max<std::int64_t>(64, elements / 64);
   std::vector<MatX> totals(static_cast<std::size_t>((elements + grain - 1) / grain), samples.totals);
   parallel_ranges(elements, grain, [&](std::int64_t begin, std::int64_t end) {
     auto candidate = std::lower_bound(candidates.begin(), candidates.end(), static_cast<Index>(begin));
-    Eigen::MatrixXf values(count, 9);
+    Eigen::MatrixXf values(all, 9);
     for (std::int64_t i = begin; i < end; ++i) {
       const auto e = static_cast<std::size_t>(i);
       const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
-      const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape);
+      const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape).cast<float>();
       const ElasticMaterial& material = mesh.material_of(e);
       with_material<double>(model, [&](auto type) {
-        sample_element<typename decltype(type)::type>(gradients, q, shape.weight[0],
-                                                      lame_from(material.young, material.poisson), values);
+        sample_element<typename decltype(type)::type>(gradients, q, count, shape.weight[0],
+                                                      lame_from(material.young, material.poisson),
+                                                      posed_elements(sampling, e, shape), values);
       });
       totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
       if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
@@ -163,8 +195,37 @@ CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const 
     }
   });
   for (const MatX& part : totals) samples.totals += part;
-  normalize(samples);
+  samples.coordinates = q;
+  constexpr double linear_weight = 0.1;
+  MatX known = stiffness.asDiagonal() * q;
+  known.rightCols(linear) *= 1 / linear_weight - 1;
+  normalize(samples, known);
+  samples.length = std::sqrt(static_cast<double>(count));
   return samples;
+}
+
+MatX neutral_stiffness(const ElasticSampling& sampling, const Cubature& cubature) {
+  MatX K = MatX::Zero(sampling.basis.cols(), sampling.basis.cols());
+  for (std::size_t i = 0; i < cubature.sites.size(); ++i) {
+    const auto e = static_cast<std::size_t>(sampling.candidates[static_cast<std::size_t>(cubature.sites[i])]);
+    const ElementShape<4> shape = element_shape(element_nodes(sampling.mesh, e));
+    const ElasticMaterial& material = sampling.mesh.material_of(e);
+    Eigen::Matrix<double, 9, 9> J;
+    with_material<double>(sampling.material, [&](auto type) {
+      typename decltype(type)::type(Mat3(Mat3::Identity()), lame_from(material.young, material.poisson)).jacobian(J);
+    });
+    const MatX D = gradient_rows(sampling.basis, sampling.mesh, e, shape);
+    K += cubature.weights[static_cast<Eigen::Index>(i)] * shape.weight[0] * D * J * D.transpose();
+  }
+  return K;
+}
+
+std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, double angle, int count, std::mt19937_64& random) {
+  Gaussian gaussian(random);
+  std::vector<std::vector<Vec3>> shapes;
+  for (int k = 0; k < count; ++k)
+    shapes.push_back(evaluate_all(rest, perturbed_pose(rest.layout(), rest.layout().neutral, angle, 0, gaussian)));
+  return shapes;
 }
 
 MatX random_accelerations(const Rig& rest, std::span<const double> p, double height, int count,
@@ -181,7 +242,7 @@ CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, con
   samples.basis = basis.transpose().cast<float>();
   samples.values = (body.lumped_mass().asDiagonal() * a).transpose().cast<float>();
   samples.totals = basis.transpose() * multiply_columns(body.consistent_mass(), a);
-  normalize(samples);
+  normalize(samples, MatX::Zero(samples.size(), count));
   return samples;
 }
 

@@ -15,12 +15,34 @@ namespace supple {
 /// the largest displacement of a vertex under one deviation of the softest coordinate [m].
 VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude);
 
-/// Elastic forces around the rest shape `mesh.vertices`: q_j is normal with deviation σ_j, and a whole sample is
-/// stretched by 1/8 to 2, so that flesh is right when it barely moves and when it swings far. Samples that are all
-/// large teach little about small strain: a few crushed elements rule them. Sites are `candidates` (elements,
-/// ascending).
-CubatureSamples elastic_samples(const TetMesh& mesh, MaterialModel model, const MatX& basis, const VecX& deviations,
-                                std::span<const Index> candidates, int count, std::mt19937_64& random);
+/// What elastic samples are drawn from.
+struct ElasticSampling {
+  const TetMesh& mesh;  ///< neutral pose
+  MaterialModel material = MaterialModel::flesh;
+  const MatX& basis;
+  const VecX& stiffness;                      ///< Λ = UᵀKU, diagonal
+  const VecX& deviations;                     ///< σ
+  std::span<const Index> candidates;          ///< elements that may become sites, ascending
+  std::span<const std::vector<Vec3>> shapes;  ///< rest shapes that samples take in turn; none: the neutral one
+};
+
+/// Elastic forces: q_j is normal with deviation σ_j, and a whole sample is stretched by 1/8 to 2, so that flesh is
+/// right when it barely moves and when it swings far. Samples that are all large teach little about small strain: a few
+/// crushed elements rule them.
+///
+/// What is to be fitted is how forces differ from Λ q, the linear answer of the neutral pose, because they grow with
+/// strain and because the rest shape isn't the neutral one. With F and S as in runtime/posespace/cubature_forces.h:
+///   s_e = V_e [det S vec(P(F) S⁻¹) − (∂P/∂F)(1) D_e q],     b = f − Λ q
+/// `linear` samples more, of a tenth of the weight, ask for the linear answer itself, K_c q ≈ Λ q with the same force
+/// for each coordinate: where the others leave K_c free it stays near Λ, and what they fit isn't the difference of
+/// large weights. They don't count for errors.
+CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std::mt19937_64& random, int linear = 0);
+
+/// Σ w_e V_e D_eᵀ (∂P/∂F)(1) D_e: what the elements of a cubature make of Λ.
+MatX neutral_stiffness(const ElasticSampling& sampling, const Cubature& cubature);
+
+/// Rest shapes in random poses: every joint turned by up to `angle` [rad] from the neutral pose.
+std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, double angle, int count, std::mt19937_64& random);
 
 /// Accelerations of all vertices in a random motion around a pose, one moment per column: `count` + 2 random
 /// perturbations of p, of at most one degree and a two-thousandth of the height, and of the character's placement, are

@@ -14,7 +14,7 @@
 #include "supple/offline/modes/modal_derivatives.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
-#include "supple/runtime/posespace/cubature_forces.h"
+#include "supple/offline/posespace/train_cubature.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
@@ -223,120 +223,7 @@ VecX diagonalize(const ElasticBody& body, MatX& U) {
   return eigen.eigenvalues();
 }
 
-// ---- cubature -------------------------------------------------------------------------------------------------------
-
-/// Elements with a vertex that can move; at most as many as fit into memory, evenly spread.
-std::vector<Index> candidate_elements(const TetMesh& mesh, const std::vector<Index>& free) {
-  std::vector<char> is_free(mesh.vertices.size(), 0);
-  for (const Index v : free) is_free[static_cast<std::size_t>(v)] = 1;
-  std::vector<Index> all;
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    if (std::any_of(mesh.elements[e].begin(), mesh.elements[e].end(),
-                    [&](Index v) { return is_free[static_cast<std::size_t>(v)] != 0; }))
-      all.push_back(static_cast<Index>(e));
-  }
-  constexpr std::size_t most = 40'000;
-  if (all.size() <= most) return all;
-  std::vector<Index> some;
-  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
-  return some;
-}
-
-struct CubaturePair {
-  Cubature elements, vertices;
-};
-
-/// How far the coordinates go: their static answers to the inertia of the known motion, none of them below a tenth of
-/// the largest force. Without a known motion all get the same force. Flesh is taken to sway by no more than a
-/// two-hundredth of the height: clips jump.
-VecX typical_deviations(const ElasticBody& body, const MatX& basis, const VecX& stiffness, const MatX& accelerations,
-                        double height) {
-  const double largest = 0.005 * height;
-  const VecX equal = equal_force_deviations(basis, stiffness, 0.005 * height);
-  if (!(accelerations.norm() > 0)) return equal;
-  const MatX f = basis.transpose() * multiply_columns(body.consistent_mass(), accelerations);
-  const VecX force = (f.rowwise().squaredNorm() / static_cast<double>(f.cols())).cwiseSqrt();
-  const VecX deviations = force.cwiseMax(0.1 * force.maxCoeff()).cwiseQuotient(stiffness);
-  if (!(deviations.minCoeff() > 0)) return equal;
-  const VecX squares = basis.cwiseAbs2() * deviations.cwiseAbs2();
-  double sway = 0;
-  for (Eigen::Index v = 0; v < squares.size(); v += 3) sway = std::max(sway, std::sqrt(squares.segment<3>(v).sum()));
-  return deviations * std::min(1.0, largest / sway);
-}
-
-struct Training {
-  int most_sites;
-  double tolerance;
-  double training_error = 0, error = 0;  ///< on samples that were and weren't trained with
-};
-
-/// Samples that are neither trained with nor looked at while sites are chosen judge the result.
-template <class Sampler>
-Cubature choose_sites(const Sampler& sample, int samples, Training& training, Progress& progress) {
-  const CubatureSamples known = sample(samples), watched = sample(24);
-  Cubature cubature =
-      select_cubature(known, {.most_sites = training.most_sites, .tolerance = training.tolerance}, progress, &watched);
-  training.training_error = cubature.training_error;
-  training.error = cubature_error(sample(40), cubature);
-  return cubature;
-}
-
-CubaturePair train(const ElasticBody& body, const Rig& rest, const ReduceSettings& settings, double height,
-                   const VecX& deviations, const VecX& stiffness, const std::vector<Index>& candidates,
-                   ReducedBody& reduced, Progress& progress) {
-  std::mt19937_64 random(settings.seed);
-  const int samples = std::max(120, static_cast<int>(reduced.basis.cols()));
-  CubaturePair result;
-  progress.stage("choosing elements");
-  Training elastic{settings.cubature_elements, settings.cubature_tolerance};
-  result.elements = choose_sites(
-      [&](int count) {
-        return elastic_samples(reduced.mesh, settings.material, reduced.basis, deviations, candidates, count, random);
-      },
-      samples, elastic, progress);
-  for (Index& site : result.elements.sites) site = candidates[static_cast<std::size_t>(site)];
-  reduced.elastic_training_error = elastic.training_error;
-  reduced.elastic_error = elastic.error;
-
-  // What counts of an inertial force is how far it moves the flesh, Λ⁻¹ f: a small error along a soft coordinate is
-  // seen.
-  const MatX responding = reduced.basis * (stiffness[0] * stiffness.cwiseInverse()).asDiagonal();
-  progress.stage("choosing vertices");
-  Training inertial{settings.cubature_vertices, settings.cubature_tolerance};
-  result.vertices = choose_sites(
-      [&](int count) { return inertial_samples(body, responding, rest, rest.layout().neutral, height, count, random); },
-      samples, inertial, progress);
-  reduced.inertial_training_error = inertial.training_error;
-  reduced.inertial_error = inertial.error;
-  return result;
-}
-
-// ---- the model ------------------------------------------------------------------------------------------------------
-
-/// What cubature lacks of the linear response in each pose (PoseSpaceModel::corrections).
-std::vector<MatX> corrections(const PoseSpaceModel& model, std::span<const PoseBasis> poses,
-                              std::span<const MatX> stiffness) {
-  auto shared = std::make_shared<PoseSpaceModel>(model);
-  shared->corrections.clear();
-  CubatureForces<double> forces(std::make_shared<const PreparedModel<double>>(shared));
-  const auto workspace = model.rest->make_workspace(static_cast<Index>(model.points.size()));
-  std::vector<Vec3> positions(model.points.size());
-  const std::vector<double> zero(static_cast<std::size_t>(forces.stride()), 0.0);
-  std::vector<MatX> result;
-  for (std::size_t i = 0; i < poses.size(); ++i) {
-    model.rest->evaluate(poses[i].p, model.points, positions, *workspace);
-    forces.set_pose(poses[i].p, positions);
-    forces.evaluate(zero.data(), zero.data(), 0);
-    DenseCholesky<double> matrix;
-    matrix.resize(forces.size());
-    forces.add_stiffness(1, matrix);
-    MatX known(forces.size(), forces.size());
-    for (int c = 0; c < forces.size(); ++c)
-      for (int r = c; r < forces.size(); ++r) known(r, c) = known(c, r) = matrix(r, c);
-    result.push_back(stiffness[i] - known);
-  }
-  return result;
-}
+// ---- stiffness ------------------------------------------------------------------------------------------------------
 
 /// Scales every Young's modulus so that flesh sways as often as wanted.
 Status tune_stiffness(const ReduceSettings& settings, ReducedBody& reduced) {
@@ -385,16 +272,19 @@ Result<ReducedBody> reduce_body(const EmbeddedBody& body, std::shared_ptr<const 
   reduced.modes_seconds = seconds_since(start);
 
   start = Clock::now();
-  const CubaturePair cubature =
-      train(*elastic, *rest, settings, height,
-            typical_deviations(*elastic, reduced.basis, stiffness, motion.accelerations, height), stiffness,
-            candidate_elements(reduced.mesh, free), reduced, progress);
+  std::vector<std::vector<Vec3>> shapes;
+  for (const std::vector<double>& p : motion.poses) shapes.push_back(evaluate_all(*rest, p));
+  const PoseCubature cubature = train_cubature(
+      {*elastic, *rest, reduced.mesh, reduced.basis, stiffness, free, motion.accelerations, shapes, height}, settings,
+      progress);
+  reduced.elastic_error = cubature.elastic_error;
+  reduced.inertial_error = cubature.inertial_error;
+  reduced.elastic_training_error = cubature.elements.training_error;
+  reduced.inertial_training_error = cubature.vertices.training_error;
   reduced.cubature_seconds = seconds_since(start);
   if (progress.cancelled()) return failure("cancelled");
 
   progress.stage("following the pose");
-  std::vector<std::vector<Vec3>> shapes;
-  for (const std::vector<double>& p : motion.poses) shapes.push_back(evaluate_all(*rest, p));
   const FrameSites frames = choose_frame_sites(reduced.mesh, free, shapes, settings.frames);
   reduced.frame_error = frames.error;
   PoseBasis neutral{rest->layout().neutral, reduced.mesh.vertices,
@@ -410,9 +300,8 @@ Result<ReducedBody> reduce_body(const EmbeddedBody& body, std::shared_ptr<const 
   model.rest = std::move(rest);
   model.material = settings.material;
   model.stiffness = stiffness;
+  model.corrections = {cubature.correction};
   model.height = height;
-  const MatX linear = stiffness.asDiagonal();
-  model.corrections = corrections(model, {&neutral, 1}, {&linear, 1});
   reduced.model = std::make_shared<const PoseSpaceModel>(std::move(model));
   return reduced;
 }
