@@ -67,10 +67,12 @@ Result<Report> run(const std::string& name, const Options& options);
 
 Report run_fem(const Options& options);
 Report run_subspace(const Options& options);
-/// The pose-space system: its rigs, and steps of its soft tissue.
+/// The pose-space system: its rigs, modes under contact, and steps of its soft tissue.
 Report run_pose(const Options& options);
 /// The mascot beside its full simulation, a part of run_pose.
 void add_pose_steps(Report& report, const Options& options);
+/// Modes of posed characters under contact, a part of run_pose.
+void add_pose_modes(Report& report, const Options& options);
 /// Parts of run_subspace: the 2005 paper's own models; their bases from sketches and the swinging spoon.
 void add_subspace_scenes(Report& report, const Options& options);
 /// The rows of free bodies, a part of run_subspace.

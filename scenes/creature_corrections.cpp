@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenes/creature_corrections.h"
 
-#include "scenes/self_contact.h"
 #include "supple/mesh/bounds.h"
+#include "supple/offline/contact/push_apart.h"
 #include "supple/rig/pose_space.h"
 #include "supple/rig/sample_clip.h"
 #include "supple/rig/skin_deformer.h"

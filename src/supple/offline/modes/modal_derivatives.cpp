@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "supple/base/parallel.h"
+#include "supple/fem/free_columns.h"
 #include "supple/math/sparse_factor.h"
 
 #include <chrono>
@@ -22,18 +23,6 @@ constexpr int max_iterations = 500;
 constexpr int modes_at_once = 4;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-MatX restrict_columns(const FreeVertices& free, const MatX& all) {
-  MatX result(3 * free.count(), all.cols());
-  parallel_for(all.cols(), 1, [&](std::int64_t c) { result.col(c) = free.restrict(all.col(c)); });
-  return result;
-}
-
-MatX expand_columns(const FreeVertices& free, const MatX& part) {
-  MatX result(3 * free.total(), part.cols());
-  parallel_for(part.cols(), 1, [&](std::int64_t c) { result.col(c) = free.expand(part.col(c)); });
-  return result;
-}
 
 /// A symmetric matrix times many columns. Row by row of X, so that the matrix is read once for a group of columns.
 MatX times(const Sparse& A, const MatX& X) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenes/self_contact.h"
+#include "supple/offline/contact/push_apart.h"
 
 #include "supple/base/parallel.h"
+#include "supple/mesh/bounds.h"
 #include "supple/mesh/edges.h"
 #include "supple/mesh/normals.h"
+#include "supple/mesh/topology.h"
 #include "supple/mesh/winding_number.h"
+#include "supple/offline/contact/near_triangles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,24 +35,13 @@ struct PosedSkin {
 /// The distance from x to the nearest skin that looks towards it from behind: x is under that skin.
 double facing_distance(const PosedSkin& skin, const Vec3& x, const Vec3& normal) {
   double best = std::numeric_limits<double>::infinity();
-  std::vector<Index> open = {0};
-  while (!open.empty()) {
-    const TriangleTree::Node& node = skin.tree.nodes()[static_cast<std::size_t>(open.back())];
-    open.pop_back();
-    if ((node.bounds.min - x).cwiseMax(x - node.bounds.max).cwiseMax(0.0).norm() >= best) continue;
-    if (!node.leaf()) {
-      open.insert(open.end(), {node.left, node.left + 1});
-      continue;
-    }
-    for (Index k = node.first; k < node.first + node.count; ++k) {
-      const auto place = static_cast<std::size_t>(k);
-      const Vec3& face = skin.faces[static_cast<std::size_t>(skin.tree.triangle(place))];
-      if (face.dot(normal) > -0.2) continue;
-      const auto& [a, b, c] = skin.tree.corners()[place];
-      const Vec3 offset = x - nearest_point_of_triangle(x, a, b, c);
-      if (offset.dot(face) < 0) best = std::min(best, offset.norm());
-    }
-  }
+  visit_near_triangles(skin.tree, x, best, [&](std::size_t place, double& reach) {
+    const Vec3& face = skin.faces[static_cast<std::size_t>(skin.tree.triangle(place))];
+    if (face.dot(normal) > -0.2) return;
+    const auto& [a, b, c] = skin.tree.corners()[place];
+    const Vec3 offset = x - nearest_point_of_triangle(x, a, b, c);
+    if (offset.dot(face) < 0) reach = best = std::min(best, offset.norm());
+  });
   return best;
 }
 
@@ -107,14 +99,15 @@ std::vector<double> buried_depths(const Surface& posed, double slack) {
   return depths_of(posed, slack, [](std::size_t) { return true; });
 }
 
-std::vector<Vec3> pushed_apart(const Surface& posed, double slack) {
+std::vector<Vec3> pushed_apart(const Surface& posed, double slack, std::span<const char> ignored) {
   Surface moved = posed;
   const std::vector<EdgeUse> uses = sorted_edge_uses(posed.triangles);
   std::vector<char> touched(posed.vertices.size(), 0);
   for (int round = 0; round < most_rounds; ++round) {
     // Contact spreads slowly, so most rounds look only where there was some.
     const bool everywhere = round % rounds_between_looks == 0;
-    const std::vector<double> depths = depths_of(moved, slack, [&](std::size_t v) { return everywhere || touched[v]; });
+    const std::vector<double> depths = depths_of(
+        moved, slack, [&](std::size_t v) { return (everywhere || touched[v]) && (ignored.empty() || !ignored[v]); });
     const bool apart = *std::max_element(depths.begin(), depths.end()) == 0;
     if (apart && everywhere) break;
     if (apart) {
@@ -133,6 +126,21 @@ std::vector<Vec3> pushed_apart(const Surface& posed, double slack) {
   }
   for (std::size_t v = 0; v < posed.vertices.size(); ++v) moved.vertices[v] -= posed.vertices[v];
   return std::move(moved.vertices);
+}
+
+PoseCorrection contact_correction(const Rig& rig, const Surface& neutral, std::vector<double> p, double slack) {
+  const double depth = slack * bounds_of(neutral.vertices).size().maxCoeff();
+  const WeldedSurface welded = weld(neutral);
+  const std::vector<double> buried = buried_depths(welded.surface, depth);
+  std::vector<char> ignored(buried.size());
+  std::transform(buried.begin(), buried.end(), ignored.begin(), [](double d) { return d > 0 ? 1 : 0; });
+  Surface posed = welded.surface;
+  const std::vector<Vec3> x = evaluate_all(rig, p);
+  for (std::size_t v = 0; v < x.size(); ++v) posed.vertices[static_cast<std::size_t>(welded.welded_vertex[v])] = x[v];
+  const std::vector<Vec3> pushes = pushed_apart(posed, depth, ignored);
+  PoseCorrection correction{std::move(p), {}};
+  for (const Index v : welded.welded_vertex) correction.displacements.push_back(pushes[static_cast<std::size_t>(v)]);
+  return correction;
 }
 
 }  // namespace supple

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inverse of a sparse K under constraints: y minimises ½ yᵀK y − fᵀy among all y with B y = 0. With multipliers μ,
+//
+//   K y + Bᵀ μ = f,   B y = 0   ⇒   y = K⁻¹ f − X S⁻¹ B K⁻¹ f,    X = K⁻¹ Bᵀ,  S = B X.
+//
+// bordered: exactly this, with one Cholesky factor of K, c solves for X at once, and a dense factor of S (c × c). A
+//   solve costs one solve with K and one product with X. B is the orthonormal Qᵀ of constraint_rows.h, so S is as well
+//   conditioned as K.
+// null_space: the 2016 paper's way (Eq. 27–30). Gaussian elimination with column pivoting finds c unknowns that the
+//   others determine, B P = L [U_p U_n], so that the columns of
+//      Z = P [−U_p⁻¹ U_n; I]
+//   span the null space of B, and y = Z (ZᵀKZ)⁻¹ Zᵀ f. (Eq. 30 prints the block without its sign.) Entries of Z below
+//   1e-10 are cut and the sparse ZᵀKZ is factorised.
+// null_space_cg: conjugate gradients with the uncut Z, preconditioned by that factor.
+//
+// All three map any f to the null space of B and are symmetric, so they serve Lanczos in the unknowns y themselves. K
+// must be positive definite.
+#pragma once
+
+#include "supple/offline/modes/constraint_rows.h"
+
+#include <memory>
+
+namespace supple {
+
+enum class ConstraintMethod { bordered, null_space, null_space_cg };
+
+class ConstrainedInverse {
+ public:
+  /// Null when K (lower triangle, vertices of three unknowns) is not positive definite. `rows` must outlive this.
+  static std::unique_ptr<ConstrainedInverse> create(const Eigen::SparseMatrix<double>& K, const ConstraintRows& rows,
+                                                    ConstraintMethod method);
+  virtual ~ConstrainedInverse() = default;
+
+  /// One call at a time for each object.
+  virtual void solve(Eigen::Ref<const VecX> f, Eigen::Ref<VecX> y) const = 0;
+  /// Many columns at once.
+  virtual MatX solve(const MatX& f) const;
+};
+
+/// Z as above, over `size` unknowns; entries below `threshold` are left out.
+Eigen::SparseMatrix<double> null_space(const ConstraintRows& rows, Eigen::Index size, double threshold);
+
+}  // namespace supple
