@@ -168,8 +168,8 @@ class Compressor {
   void count_targets(MeshWork& work, std::span<const Index> frames, const Eigen::MatrixXf& samples) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       player_.pose(frames[i]);
-      work.targets = std::max(work.targets, work.fit.sufficient(column(samples, i), matrices(work),
-                                                                directions_share * report_.tolerance));
+      work.targets = std::max(
+          work.targets, work.fit.sufficient(column(samples, i), matrices(work), directions_share * report_.tolerance));
     }
     work.targets = std::min(work.targets, most_directions(work));
   }
