@@ -4,6 +4,8 @@
 #include "character_recipe.h"
 #include "command.h"
 
+#include <sys/resource.h>
+
 #include <filesystem>
 #include <memory>
 
@@ -64,6 +66,12 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   if (options.format == "exr") settings.format = BakeFormat::exr;
   if (options.format == "png") settings.format = BakeFormat::png;
   return settings;
+}
+
+/// The most memory that this process has had so far [MiB].
+double peak_memory() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<double>(usage.ru_maxrss) / 1024 : 0.0;
 }
 
 double percent(double value, double whole) { return whole > 0 ? 100 * value / whole : 0; }
@@ -160,6 +168,7 @@ void fill_json(const std::string& input, const BuiltCharacter& built, const Bake
                    {"reduce_s", built.seconds.reduce},
                    {"simulate_s", report.simulate_seconds},
                    {"write_s", report.write_seconds}};
+  out["peak_memory_mib"] = peak_memory();
 }
 
 Status bake_one(const Options& options, const std::string& input, const std::filesystem::path& output, Session& session,
@@ -184,7 +193,7 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   tell_built(input, *built, session);
   tell_clips(*report, session);
   tell_output(options, *report, session);
-  session.line("slowest       {}", slowest(*built, *report));
+  session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(*built, *report), peak_memory());
   fill_json(input, *built, *report, out);
   return {};
 }

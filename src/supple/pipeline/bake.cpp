@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include "supple/base/nearest_name.h"
+#include "supple/base/parallel.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/pipeline/baked_frames.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <mutex>
 
 namespace supple {
 namespace {
@@ -58,25 +60,40 @@ std::vector<double> frame_times(double from, double to, double rate) {
   return times;
 }
 
-/// How far linear interpolation between frames strays from the simulation [m].
-double interpolation_error(const PoseSpaceModel& model, const SimulatedClip& clip, const std::vector<double>& times) {
-  double largest = 0;
-  for (std::size_t k = 0; k + 1 < times.size(); ++k) {
-    const VecX middle = clip.at(0.5 * (times[k] + times[k + 1]));
-    const VecX line = 0.5 * (clip.at(times[k]) + clip.at(times[k + 1]));
-    // Mass-orthonormal coordinates: cheap to tell when there is hardly a difference.
-    if ((middle - line).norm() <= 1e-12) continue;
-    largest = std::max(largest, largest_displacement(model, middle - line));
-  }
-  return largest;
+/// The largest displacement of a vertex for each column of coordinates [m].
+Eigen::VectorXf largest_lengths(const Eigen::MatrixXf& basis, const Eigen::MatrixXf& coordinates) {
+  constexpr std::int64_t rows_at_once = 3 * 512;  // so that the product stays in the cache
+  const std::int64_t chunks = (basis.rows() + rows_at_once - 1) / rows_at_once;
+  Eigen::MatrixXf squares = Eigen::MatrixXf::Zero(coordinates.cols(), chunks);
+  parallel_ranges(basis.rows(), rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    const Eigen::MatrixXf u = basis.middleRows(begin, end - begin) * coordinates;
+    for (Eigen::Index c = 0; c < u.cols(); ++c)
+      squares(c, begin / rows_at_once) = u.col(c).reshaped(3, u.rows() / 3).colwise().squaredNorm().maxCoeff();
+  });
+  if (chunks == 0) return Eigen::VectorXf::Zero(coordinates.cols());
+  return squares.rowwise().maxCoeff().cwiseSqrt();
 }
 
-std::vector<double> choose_times(const PoseSpaceModel& model, const SimulatedClip& clip, double from, double to,
+/// How far linear interpolation between frames strays from the simulation [m].
+double interpolation_error(const Eigen::MatrixXf& basis, const SimulatedClip& clip, const std::vector<double>& times) {
+  if (times.size() < 2) return 0;
+  Eigen::MatrixXf strayed(basis.cols(), std::ssize(times) - 1);
+  VecX before = clip.at(times[0]);
+  for (std::size_t k = 0; k + 1 < times.size(); ++k) {
+    const VecX after = clip.at(times[k + 1]);
+    const VecX middle = clip.at(0.5 * (times[k] + times[k + 1]));
+    strayed.col(static_cast<Eigen::Index>(k)) = (middle - 0.5 * (before + after)).cast<float>();
+    before = after;
+  }
+  return largest_lengths(basis, strayed).maxCoeff();
+}
+
+std::vector<double> choose_times(const Eigen::MatrixXf& basis, const SimulatedClip& clip, double from, double to,
                                  double rate, double tolerance, double& used) {
   used = rate > 0 ? rate : 30;
   std::vector<double> times = frame_times(from, to, used);
   if (rate > 0) return times;
-  while (used < 120 && interpolation_error(model, clip, times) > 0.5 * tolerance) {
+  while (used < 120 && interpolation_error(basis, clip, times) > 0.5 * tolerance) {
     used *= 2;
     times = frame_times(from, to, used);
   }
@@ -129,7 +146,7 @@ bool plays_otherwise(const Recipe& recipe) { return recipe.dual_quaternions || !
 
 // ---- report ---------------------------------------------------------------------------------------------------------
 
-BakedClipReport report_clip(const PoseSpaceModel& model, const Clip& clip, const SimulatedClip& simulated,
+BakedClipReport report_clip(const Eigen::MatrixXf& basis, const Clip& clip, const SimulatedClip& simulated,
                             const std::vector<double>& times, double rate) {
   BakedClipReport report;
   report.name = clip.name;
@@ -142,10 +159,12 @@ BakedClipReport report_clip(const PoseSpaceModel& model, const Clip& clip, const
   report.gap = simulated.gap;
   report.cuts = simulated.cuts;
   report.recovered = simulated.recovered;
-  for (const double time : times) {
-    const double length = largest_displacement(model, simulated.at(time));
-    if (length > report.peak) report.peak = length, report.peak_time = time;
-  }
+  Eigen::MatrixXf coordinates(basis.cols(), std::ssize(times));
+  for (std::size_t k = 0; k < times.size(); ++k)
+    coordinates.col(static_cast<Eigen::Index>(k)) = simulated.at(times[k]).cast<float>();
+  Eigen::Index at = 0;
+  report.peak = largest_lengths(basis, coordinates).maxCoeff(&at);
+  report.peak_time = times[static_cast<std::size_t>(at)];
   return report;
 }
 
@@ -154,29 +173,60 @@ struct SimulatedClips {
   std::vector<std::vector<double>> times;
 };
 
+/// Progress of clips that are simulated side by side.
+class SharedProgress {
+ public:
+  SharedProgress(Progress& progress, std::size_t count) : progress_(progress), count_(count) {}
+  bool cancelled() {
+    const std::lock_guard lock(mutex_);
+    return progress_.cancelled();
+  }
+  void one_done() {
+    const std::lock_guard lock(mutex_);
+    progress_.update(static_cast<double>(++done_) / static_cast<double>(count_));
+  }
+
+ private:
+  std::mutex mutex_;
+  Progress& progress_;
+  std::size_t count_, done_ = 0;
+};
+
+/// Clips know nothing of each other, so they run side by side; each comes out the same whoever runs beside it.
+std::vector<Result<SimulatedClip>> run_clips(const BuiltCharacter& built, const std::vector<Index>& chosen,
+                                             const BakeSettings& settings, Progress& progress) {
+  std::vector<Result<SimulatedClip>> results(chosen.size(), failure("stopped"));
+  SharedProgress shared(progress, chosen.size());
+  parallel_for(std::ssize(chosen), 1, [&](std::int64_t k) {
+    if (shared.cancelled()) return;
+    const auto at = static_cast<std::size_t>(k);
+    const Clip& clip = built.character().clips[static_cast<std::size_t>(chosen[at])];
+    SimulateSettings simulate = settings.simulate;
+    simulate.loop = loops(built, clip, settings.loops);
+    results[at] = simulate_clip(built.reduced.model, built.reduced.flesh_frequency, built.rig, clip, simulate);
+    if (results[at].ok()) results[at]->clip = chosen[at];
+    shared.one_done();
+  });
+  return results;
+}
+
 Result<SimulatedClips> simulate_all(const BuiltCharacter& built, const BakeSettings& settings, double tolerance,
                                     BakeReport& report, Progress& progress) {
   const Result<std::vector<Index>> chosen = chosen_clips(built.character(), settings.clips);
   if (!chosen.ok()) return chosen.error();
-  const PoseSpaceModel& model = *built.reduced.model;
-  SimulatedClips result;
   progress.stage("simulating");
-  for (const Index c : *chosen) {
-    const Clip& clip = built.character().clips[static_cast<std::size_t>(c)];
-    SimulateSettings simulate = settings.simulate;
-    simulate.loop = loops(built, clip, settings.loops);
-    Result<SimulatedClip> simulated =
-        simulate_clip(built.reduced.model, built.reduced.flesh_frequency, built.rig, clip, simulate);
-    if (!simulated.ok()) return simulated.error();
-    if (progress.cancelled()) return failure("stopped");
-    simulated->clip = c;
-    const double to = simulated->loop ? clip.duration : std::min(simulate.to.value_or(clip.duration), clip.duration);
-    const double from = simulated->loop ? simulated->start : std::max(simulated->start, simulate.from);
+  std::vector<Result<SimulatedClip>> simulated = run_clips(built, *chosen, settings, progress);
+  const Eigen::MatrixXf basis = built.reduced.model->surface.basis.cast<float>();
+  SimulatedClips result;
+  for (Result<SimulatedClip>& one : simulated) {
+    if (!one.ok()) return one.error();
+    const Clip& clip = built.character().clips[static_cast<std::size_t>(one->clip)];
+    const double to = one->loop ? clip.duration : std::min(settings.simulate.to.value_or(clip.duration), clip.duration);
+    const double from = one->loop ? one->start : std::max(one->start, settings.simulate.from);
     double rate = 0;
-    result.times.push_back(choose_times(model, *simulated, from, to, settings.rate, tolerance, rate));
-    report.clips.push_back(report_clip(model, clip, *simulated, result.times.back(), rate));
-    result.clips.push_back(std::move(*simulated));
-    progress.update(static_cast<double>(result.clips.size()) / static_cast<double>(chosen->size()));
+    result.times.push_back(choose_times(basis, *one, from, to, settings.rate, tolerance, rate));
+    report.clips.push_back(report_clip(basis, clip, *one, result.times.back(), rate));
+    result.clips.push_back(std::move(*one));
   }
   return result;
 }

@@ -21,9 +21,9 @@ namespace {
 // leaving out keys.
 constexpr double learned_share = 0.02, directions_share = 0.9;
 constexpr int most_rounds = 6;
-constexpr Index learned_frames = 160;  // directions are those of so many, and of others that turn out to need more
-constexpr Index counted_frames = 24;   // so many say how many directions are needed, before all are measured
-constexpr Index normal_frames = 32;    // about so many are looked at for the angles of normals
+constexpr std::size_t learned_at_once = 256;  // frames whose directions join those known
+constexpr Index counted_frames = 24;          // so many say how many directions are needed, before all are measured
+constexpr Index normal_frames = 32;           // about so many are looked at for the angles of normals
 constexpr std::size_t frames_at_once = 16;
 
 std::vector<Vec3> column_vectors(const Eigen::VectorXf& column) {
@@ -60,6 +60,8 @@ std::vector<Index> spread(Index count, Index most) {
 std::span<const float> column(const Eigen::MatrixXf& matrix, std::size_t k) {
   return {matrix.col(static_cast<Eigen::Index>(k)).data(), static_cast<std::size_t>(matrix.rows())};
 }
+
+Error stopped() { return failure("Compressing the soft motion was stopped."); }
 
 class Compressor {
  public:
@@ -144,24 +146,30 @@ class Compressor {
     return std::clamp<Index>(settings_.most_targets - 1, 0, work.fit.direction_count());
   }
 
+  /// Directions come from every frame: a motion of many clips has no frame that stands for its neighbours.
   Status learn() {
     progress_.stage("learning soft shapes");
-    const std::vector<Index> frames = spread(player_.frame_count(), learned_frames);
+    const std::vector<Index> frames = all_frames();
     std::vector<Eigen::MatrixXf> samples;
-    SUPPLE_RETURN_IF_ERROR(samples_->gather(frames, samples));
-    for (std::size_t m = 0; m < meshes_.size(); ++m) meshes_[m].fit.learn(samples[m]);
-    const std::vector<Index> chosen = spread(static_cast<Index>(frames.size()), counted_frames);
-    for (std::size_t m = 0; m < meshes_.size(); ++m) count_targets(meshes_[m], frames, chosen, samples[m]);
+    for (std::size_t begin = 0; begin < frames.size(); begin += learned_at_once) {
+      if (progress_.cancelled()) return stopped();
+      const auto block = std::span(frames).subspan(begin, std::min(learned_at_once, frames.size() - begin));
+      SUPPLE_RETURN_IF_ERROR(samples_->gather(block, samples));
+      for (std::size_t m = 0; m < meshes_.size(); ++m) meshes_[m].fit.learn(samples[m]);
+      progress_.update(static_cast<double>(begin + block.size()) / static_cast<double>(frames.size()));
+    }
+    const std::vector<Index> counted = spread(player_.frame_count(), counted_frames);
+    SUPPLE_RETURN_IF_ERROR(samples_->gather(counted, samples));
+    for (std::size_t m = 0; m < meshes_.size(); ++m) count_targets(meshes_[m], counted, samples[m]);
     return {};
   }
 
-  /// As many targets as the chosen of the frames need, and no fewer than before.
-  void count_targets(MeshWork& work, std::span<const Index> frames, std::span<const Index> chosen,
-                     const Eigen::MatrixXf& samples) {
-    for (const Index i : chosen) {
-      player_.pose(frames[static_cast<std::size_t>(i)]);
-      work.targets = std::max(work.targets, work.fit.sufficient(column(samples, static_cast<std::size_t>(i)),
-                                                                matrices(work), directions_share * report_.tolerance));
+  /// As many targets as the frames need, and no fewer than before.
+  void count_targets(MeshWork& work, std::span<const Index> frames, const Eigen::MatrixXf& samples) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      player_.pose(frames[i]);
+      work.targets = std::max(
+          work.targets, work.fit.sufficient(column(samples, i), matrices(work), directions_share * report_.tolerance));
     }
     work.targets = std::min(work.targets, most_directions(work));
   }
@@ -172,7 +180,7 @@ class Compressor {
     progress_.stage(stage);
     std::vector<Eigen::MatrixXf> samples, residuals(meshes_.size());
     for (std::size_t begin = 0; begin < frames.size(); begin += frames_at_once) {
-      if (progress_.cancelled()) return failure("Compressing the soft motion was stopped.");
+      if (progress_.cancelled()) return stopped();
       const auto block = std::span(frames).subspan(begin, std::min(frames_at_once, frames.size() - begin));
       SUPPLE_RETURN_IF_ERROR(samples_->gather(block, samples));
       for (std::size_t m = 0; m < meshes_.size(); ++m)
@@ -203,22 +211,18 @@ class Compressor {
     return hard;
   }
 
-  /// More targets for meshes that aren't within the tolerance, from more directions where those known don't suffice.
+  /// More targets for meshes that aren't within the tolerance.
   Status conclude(bool may_go_on) {
     for (std::size_t m = 0; m < meshes_.size(); ++m) {
       MeshWork& work = meshes_[m];
       if (work.done) continue;
       const std::vector<Index> hard = hard_frames(work);
-      work.done = hard.empty() || !may_go_on || work.targets >= settings_.most_targets - 1;
+      work.done = hard.empty() || !may_go_on || work.targets >= most_directions(work);
       if (work.done) continue;
       std::vector<Eigen::MatrixXf> samples;
       SUPPLE_RETURN_IF_ERROR(samples_->gather(hard, samples));
-      const std::vector<Index> all = spread(static_cast<Index>(hard.size()), static_cast<Index>(hard.size()));
       work.targets = std::min(work.targets + 1, most_directions(work));
-      count_targets(work, hard, all, samples[m]);
-      if (work.targets < work.fit.direction_count()) continue;
-      work.fit.learn(samples[m]);
-      count_targets(work, hard, all, samples[m]);
+      count_targets(work, hard, samples[m]);
     }
     return {};
   }

@@ -3,9 +3,9 @@
 //
 //   x(v, t) = B(v, t) (rest(v) + morphs(v, t) + Σ_k w_k(t) T_k(v))
 //
-// Displacements are taken into bind space (bind_space.h). The strongest principal directions of some frames become the
+// Displacements are taken into bind space (bind_space.h). The strongest principal directions of all frames become the
 // targets T_k, as many as bring the largest error, over all frames and vertices and measured in the pose, under the
-// tolerance; frames that need more than is known are learned from, too. Weights are the products with the directions.
+// tolerance. Weights are the products with the directions.
 // Keys are left out where a line replaces them within what remains of the tolerance, and the errors stated are those of
 // what is left. All clips share the targets; each mesh has its own, as glTF wants it, and one that hardly moves has
 // none. In the end weights are brought into [0, 1] (unit_weights.h).

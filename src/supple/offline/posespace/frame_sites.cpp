@@ -18,6 +18,7 @@
 namespace supple {
 namespace {
 
+constexpr std::size_t near_sites = 16;  // that a vertex may blend four of
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
 std::array<Vec3, 4> corners(std::span<const Vec3> positions, const std::array<Index, 4>& vertices) {
@@ -112,6 +113,124 @@ struct Neighbours {
   }
 };
 
+/// Each rotation drawn towards those around it: elements that a rig crushes turn wildly.
+std::vector<Eigen::Vector4d> smoothed(const Neighbours& neighbours, std::vector<Eigen::Vector4d> rotations) {
+  constexpr int passes = 3;
+  for (Eigen::Vector4d& q : rotations) q.normalize();
+  std::vector<Eigen::Vector4d> next(rotations.size());
+  for (int pass = 0; pass < passes; ++pass) {
+    parallel_for(static_cast<std::int64_t>(rotations.size()), 256, [&](std::int64_t i) {
+      const auto v = static_cast<std::size_t>(i);
+      const auto& around = neighbours.of[v];
+      Eigen::Vector4d sum = static_cast<double>(std::max<std::size_t>(around.size(), 1)) * rotations[v];
+      for (const auto& [w, length] : around) {
+        const Eigen::Vector4d& q = rotations[static_cast<std::size_t>(w)];
+        sum += q.dot(rotations[v]) < 0 ? Eigen::Vector4d(-q) : q;
+      }
+      next[v] = sum.normalized();
+    });
+    rotations.swap(next);
+  }
+  return rotations;
+}
+
+/// Minimises wᵀ G w − 2 bᵀ w over w ≥ 0 with sum one, from a w that is allowed: weight goes from the entry that gains
+/// most by losing it to the one that gains most by having it, as much as helps.
+void minimize_on_simplex(const MatX& G, const VecX& b, VecX& w) {
+  VecX slope = G * w - b;
+  for (int step = 0; step < 200; ++step) {
+    Eigen::Index to = 0, from = -1;
+    slope.minCoeff(&to);
+    for (Eigen::Index k = 0; k < w.size(); ++k)
+      if (w[k] > 0 && (from < 0 || slope[k] > slope[from])) from = k;
+    const double gain = slope[from] - slope[to], curve = G(to, to) + G(from, from) - 2 * G(to, from);
+    if (!(gain > 1e-9 * G.trace()) || !(curve > 0)) return;
+    const double moved = std::min(w[from], gain / curve);
+    w[to] += moved;
+    w[from] = moved == w[from] ? 0.0 : w[from] - moved;
+    slope += moved * (G.col(to) - G.col(from));
+  }
+}
+
+/// Blends that give the rotations vertices have in the known poses:
+///   min_w Σ_poses |Σ_k w_k R_k − R_v|² + ε |w − w⁰|²,  w ≥ 0, Σ w = 1
+/// with w⁰ by distance: where all near sites turn alike, or no pose is known, distance decides.
+class BlendFit {
+ public:
+  using Rotations = std::vector<std::vector<Eigen::Vector4d>>;  ///< of each pose
+
+  BlendFit(const Rotations& sites, const Rotations& vertices) : vertices_(vertices) {
+    if (sites.empty()) return;
+    stacked_.resize(9 * std::ssize(sites), std::ssize(sites.front()));
+    for (std::size_t p = 0; p < sites.size(); ++p)
+      for (std::size_t s = 0; s < sites[p].size(); ++s) put(sites[p][s], p, stacked_.col(static_cast<Eigen::Index>(s)));
+    products_ = stacked_.transpose() * stacked_;
+  }
+
+  FrameBlend improved(std::size_t v, std::span<const Index> sites, const VecX& by_distance) const {
+    constexpr double trust = 0.01;
+    if (sites.empty()) return {{}, {1, 0, 0, 0}};
+    VecX weights = by_distance;
+    std::vector<Eigen::Index> chosen(sites.size());
+    for (std::size_t k = 0; k < chosen.size(); ++k) chosen[k] = static_cast<Eigen::Index>(k);
+    for (const std::size_t most : {sites.size(), static_cast<std::size_t>(FrameBlend::most)}) {
+      keep_heaviest(weights, chosen, most);
+      if (stacked_.rows() == 0) continue;
+      const std::vector<Eigen::Index> used = places(sites, chosen);
+      MatX G = products_(used, used);
+      VecX b = stacked_(Eigen::all, used).transpose() * stacked(v);
+      const double ridge = trust * static_cast<double>(vertices_.size());
+      G.diagonal().array() += ridge;
+      b += ridge * by_distance(chosen);
+      minimize_on_simplex(G, b, weights);
+    }
+    keep_heaviest(weights, chosen, FrameBlend::most);
+    FrameBlend blend;
+    for (std::size_t k = 0; k < FrameBlend::most; ++k) {
+      const bool has = k < chosen.size();
+      blend.site[k] = sites[static_cast<std::size_t>(chosen[has ? k : 0])];
+      blend.weight[k] = has ? weights[static_cast<Eigen::Index>(k)] : 0.0;
+    }
+    return blend;
+  }
+
+ private:
+  static void put(const Eigen::Vector4d& q, std::size_t pose, Eigen::Ref<VecX> column) {
+    const Mat3 R = Eigen::Quaterniond(q).normalized().toRotationMatrix();
+    column.segment<9>(9 * static_cast<Eigen::Index>(pose)) = R.reshaped();
+  }
+
+  VecX stacked(std::size_t v) const {
+    VecX column(stacked_.rows());
+    for (std::size_t p = 0; p < vertices_.size(); ++p) put(vertices_[p][v], p, column);
+    return column;
+  }
+
+  static std::vector<Eigen::Index> places(std::span<const Index> sites, const std::vector<Eigen::Index>& chosen) {
+    std::vector<Eigen::Index> result;
+    for (const Eigen::Index k : chosen) result.push_back(sites[static_cast<std::size_t>(k)]);
+    return result;
+  }
+
+  /// The heaviest entries, in falling order, brought to sum one.
+  static void keep_heaviest(VecX& weights, std::vector<Eigen::Index>& chosen, std::size_t most) {
+    std::vector<Eigen::Index> order(chosen.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<Eigen::Index>(k);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Eigen::Index a, Eigen::Index b) { return weights[a] > weights[b] * (1 + 1e-9); });
+    order.resize(std::min(order.size(), most));
+    std::vector<Eigen::Index> kept;
+    for (const Eigen::Index k : order) kept.push_back(chosen[static_cast<std::size_t>(k)]);
+    weights = VecX(weights(order));
+    weights /= weights.sum();
+    chosen = std::move(kept);
+  }
+
+  const Rotations& vertices_;
+  MatX stacked_;   ///< nine numbers for each pose, a column for each site
+  MatX products_;  ///< of the columns with each other
+};
+
 class SiteChooser {
  public:
   SiteChooser(const TetMesh& mesh, std::span<const Index> free, std::span<const std::vector<Vec3>> poses)
@@ -121,7 +240,7 @@ class SiteChooser {
         neighbours_(mesh),
         nearest_(mesh.vertices.size(), unreached),
         element_at_(largest_element_at(mesh)) {
-    for (const auto& posed : poses) vertex_rotations_.push_back(vertex_rotations(mesh, posed));
+    for (const auto& posed : poses) vertex_rotations_.push_back(smoothed(neighbours_, vertex_rotations(mesh, posed)));
   }
 
   int count() const { return static_cast<int>(site_vertices_.size()); }
@@ -141,9 +260,12 @@ class SiteChooser {
 
   void blend() {
     make_sites();
+    const BlendFit fit(site_rotations_, vertex_rotations_);
     result_.vertices.resize(mesh_.vertices.size());
     parallel_for(static_cast<std::int64_t>(result_.vertices.size()), 64, [&](std::int64_t v) {
-      result_.vertices[static_cast<std::size_t>(v)] = blend_at(static_cast<std::size_t>(v));
+      const auto at = static_cast<std::size_t>(v);
+      const NearSites near = nearest_sites(at);
+      result_.vertices[at] = fit.improved(at, near.sites, blend_by_distance(near));
     });
   }
 
@@ -218,32 +340,36 @@ class SiteChooser {
     return best;
   }
 
-  FrameBlend blend_at(std::size_t v) const {
-    constexpr std::size_t kept = FrameBlend::most + 1;
-    std::array<std::pair<double, Index>, kept> near;
-    near.fill({unreached, 0});
-    for (std::size_t s = 0; s < distances_.size(); ++s) {
-      const double d = distances_[s][v];
-      if (d >= near.back().first) continue;
-      near.back() = {d, static_cast<Index>(s)};
-      for (std::size_t k = kept - 1; k > 0 && near[k] < near[k - 1]; --k) std::swap(near[k], near[k - 1]);
+  struct NearSites {
+    std::vector<Index> sites;  ///< nearest first, only those that are connected with the vertex
+    std::vector<double> distance;
+  };
+
+  NearSites nearest_sites(std::size_t v) const {
+    std::vector<std::pair<double, Index>> all;
+    for (std::size_t s = 0; s < distances_.size(); ++s)
+      if (distances_[s][v] < unreached) all.emplace_back(distances_[s][v], static_cast<Index>(s));
+    const auto kept = std::min<std::size_t>(all.size(), near_sites);
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
+    NearSites near;
+    for (std::size_t k = 0; k < kept; ++k) {
+      near.distance.push_back(all[k].first);
+      near.sites.push_back(all[k].second);
     }
-    FrameBlend blend;
-    const double least = 1e-3 * (near[0].first < unreached ? near[0].first : 0) + 1e-12;
-    double sum = 0;
-    for (std::size_t k = 0; k < FrameBlend::most; ++k) {
-      blend.site[k] = near[k].first < unreached ? near[k].second : near[0].second;
-      const double inverse = near[k].first < unreached ? 1 / std::max(near[k].first, least) : 0;
-      const double limit = near.back().first < unreached ? 1 / near.back().first : 0;
-      blend.weight[k] = (inverse - limit) * (inverse - limit) * (inverse > limit ? 1 : 0);
-      sum += blend.weight[k];
-    }
-    if (!(sum > 0)) {
-      blend.weight = {1, 0, 0, 0};
-      return blend;
-    }
-    for (double& w : blend.weight) w /= sum;
-    return blend;
+    return near;
+  }
+
+  /// One for each of the near sites; nothing beyond the fourth.
+  static VecX blend_by_distance(const NearSites& near) {
+    const std::size_t count = near.sites.size();
+    VecX weights = VecX::Zero(static_cast<Eigen::Index>(count));
+    if (count == 0) return weights;
+    const double least = 1e-3 * near.distance[0] + 1e-12;
+    const double limit = count > FrameBlend::most ? 1 / near.distance[FrameBlend::most] : 0;
+    for (std::size_t k = 0; k < std::min<std::size_t>(count, FrameBlend::most); ++k)
+      weights[static_cast<Eigen::Index>(k)] = std::pow(std::max(0.0, 1 / std::max(near.distance[k], least) - limit), 2);
+    if (!(weights.sum() > 0)) weights[0] = 1;
+    return weights / weights.sum();
   }
 
   Eigen::Vector4d blended(std::size_t v, std::size_t pose) const {
