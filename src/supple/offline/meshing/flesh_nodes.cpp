@@ -444,7 +444,7 @@ class ThinNodes {
         if (!nodes_.is_thin(root)) threads.push_back({a, root});
       }
     }
-    widen_links(threads, lattice_, nodes_);
+    widen_links(threads, &flesh_, lattice_, nodes_);
   }
 
   const Flesh& flesh_;

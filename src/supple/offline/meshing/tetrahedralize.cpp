@@ -117,7 +117,10 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
       torn = torn_links(trial.nodes, trial.lattice, stuffed);
       best = std::move(stuffed);
     }
-    if (worse || torn.empty() || round == rounds || !widen_links(torn, trial.lattice, trial.nodes)) {
+    const Flesh* view = round == 0 ? &flesh : nullptr;
+    if (worse || torn.empty() || round == rounds ||
+        (!widen_links(torn, view, trial.lattice, trial.nodes) &&
+         (view == nullptr || !widen_links(torn, nullptr, trial.lattice, trial.nodes)))) {
       drop_strays(torn, best);
       return best;
     }
