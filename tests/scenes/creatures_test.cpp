@@ -104,10 +104,7 @@ TEST(Creatures, HaveBodiesOfThePapersSizes) {
     // The details take no part; the skeleton rests as it was bound.
     const TetMesh mesh = tetrahedralize(made(row.name).character.meshes.front().surface, options).value().mesh;
     EXPECT_NEAR(static_cast<double>(mesh.elements.size()), row.tets, 0.1 * row.tets);
-    // The paper's gorilla has 4.3 tetrahedra per vertex. Ours cut off at the surface don't reach that for any shape: a
-    // ball of 15,000 has 3.9. So the gorilla's vertices can be held near the paper's only this far.
-    const double tolerance = row.name == "gorilla" ? 0.2 : 0.1;
-    EXPECT_NEAR(static_cast<double>(mesh.vertices.size()), row.tet_vertices, tolerance * row.tet_vertices);
+    EXPECT_NEAR(static_cast<double>(mesh.vertices.size()), row.tet_vertices, 0.1 * row.tet_vertices);
   }
 }
 

@@ -36,20 +36,30 @@ bool Flesh::joins(const Vec3& p, const Vec3& q, bool trusted) const {
 }
 
 bool Flesh::joins_over_dents(const Vec3& p, const Vec3& q) const {
+  constexpr double least_cosine = 0.5;
   return all_pieces(tree_, p, q, [&](double begin, double end) {
     if (inside(p + 0.5 * (begin + end) * (q - p))) return true;
-    return begin > 0 && end < 1 && is_dent(p + begin * (q - p), p + end * (q - p));
+    return begin > 0 && end < 1 && facing(p + begin * (q - p), p + end * (q - p), -1) > least_cosine;
   });
 }
 
-bool Flesh::is_dent(const Vec3& out, const Vec3& in) const {
-  constexpr double least_cosine = 0.5;
-  const double reach = 1e-3 * (in - out).norm();
-  const TriangleTree::Nearest from = tree_.nearest(out, reach), to = tree_.nearest(in, reach);
-  if (from.triangle < 0 || to.triangle < 0) return false;
+bool Flesh::parted(const Vec3& p, const Vec3& q) const {
+  double way_out = 0;  // share of the way that lies outside from p on
+  const bool all = all_pieces(tree_, p, q, [&](double begin, double end) {
+    const bool in = inside(p + 0.5 * (begin + end) * (q - p));
+    if (begin == 0 && !in) way_out = end;
+    return begin == 0 || in;
+  });
+  return all && way_out > 0 && facing(p, p + way_out * (q - p), 1) < -0.2;
+}
+
+double Flesh::facing(const Vec3& p, const Vec3& q, double none) const {
+  const double reach = 1e-3 * (q - p).norm();
+  const TriangleTree::Nearest from = tree_.nearest(p, reach), to = tree_.nearest(q, reach);
+  if (from.triangle < 0 || to.triangle < 0) return none;
   const Vec3 n = tree_.area_vector(static_cast<std::size_t>(from.place));
   const Vec3 m = tree_.area_vector(static_cast<std::size_t>(to.place));
-  return n.dot(m) > least_cosine * n.norm() * m.norm();
+  return n.dot(m) / (n.norm() * m.norm());
 }
 
 double Flesh::first_exit(const Vec3& p, const Vec3& q) const {

@@ -28,11 +28,16 @@ class Flesh {
   /// in again, the surface faces nearly the same way. Across a gap it faces the other way.
   bool joins_over_dents(const Vec3& p, const Vec3& q) const;
 
+  /// Does a gap part p, on the surface, from q, inside: does the way to q leave the flesh at p and enter it where the
+  /// surface faces the other way?
+  bool parted(const Vec3& p, const Vec3& q) const;
+
   /// The share of the segment from p, inside, at which it first leaves the flesh; 1 if it never does.
   double first_exit(const Vec3& p, const Vec3& q) const;
 
  private:
-  bool is_dent(const Vec3& out, const Vec3& in) const;
+  /// Cosine between the normals of the surface at two of its points; `none` if one of them isn't on it.
+  double facing(const Vec3& p, const Vec3& q, double none) const;
 
   TriangleTree tree_;
   WindingNumber winding_;

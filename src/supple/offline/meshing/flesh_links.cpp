@@ -21,7 +21,32 @@ bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
   return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
 }
 
-bool widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes) {
+namespace {
+
+/// Points that stand for a node: itself, or some of its samples.
+std::vector<Vec3> viewpoints(const FleshNodes& nodes, Index node) {
+  if (!nodes.is_thin(node)) return {nodes.center[static_cast<std::size_t>(node)]};
+  constexpr std::size_t most = 8;
+  const std::vector<Vec3>& samples = nodes.samples[static_cast<std::size_t>(node - nodes.real)];
+  const std::size_t stride = std::max<std::size_t>(1, samples.size() / most);
+  std::vector<Vec3> points;
+  for (std::size_t k = 0; k < samples.size(); k += stride) points.push_back(samples[k]);
+  return points;
+}
+
+/// Does flesh fill some straight way between two nodes?
+bool in_view(const Flesh& flesh, const FleshNodes& nodes, Index a, Index b) {
+  const bool trusted = !nodes.is_thin(a) || !nodes.is_thin(b);
+  const std::vector<Vec3> from = viewpoints(nodes, a), to = viewpoints(nodes, b);
+  return std::any_of(from.begin(), from.end(), [&](const Vec3& p) {
+    return std::any_of(to.begin(), to.end(), [&](const Vec3& q) { return flesh.joins(p, q, trusted); });
+  });
+}
+
+}  // namespace
+
+bool widen_links(const std::vector<NodeLink>& threads, const Flesh* flesh, const BccLattice& lattice,
+                 FleshNodes& nodes) {
   std::vector<NodeLink> web;
   std::size_t before = 0;
   for (const auto& list : nodes.links) before += list.size();
@@ -36,6 +61,7 @@ bool widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice
     const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
     const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
     if (BccLattice::direction_between(x, y) < 0 || (!nodes.is_thin(a) && !nodes.is_thin(b))) continue;
+    if (flesh != nullptr && !in_view(*flesh, nodes, a, b)) continue;
     nodes.links[static_cast<std::size_t>(a)].push_back(b);
     nodes.links[static_cast<std::size_t>(b)].push_back(a);
   }

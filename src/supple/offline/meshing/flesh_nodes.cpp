@@ -98,6 +98,7 @@ class ThinNodes {
   void finish() {
     choose();
     join_curved();
+    add_doubtful();
     store();
   }
 
@@ -131,6 +132,18 @@ class ThinNodes {
   }
 
   const Vec3& point(Index sample) const { return samples_.points[static_cast<std::size_t>(sample)]; }
+
+  /// Samples on the far side of a gap from the real node at their site. The surface may well lead from one side to the
+  /// other inside the cell, around the end of a crevice, but the node is in one of them only.
+  std::vector<char> parted_samples() const {
+    std::vector<char> parted(site_.size(), 0);
+    parallel_for(static_cast<std::int64_t>(site_.size()), 64, [&](std::int64_t s) {
+      const auto k = static_cast<std::size_t>(s);
+      const Index home = nodes_.real_at[static_cast<std::size_t>(site_[k])];
+      if (home >= 0 && flesh_.parted(samples_.points[k], nodes_.center[static_cast<std::size_t>(home)])) parted[k] = 1;
+    });
+    return parted;
+  }
 
   void gather_patches() {
     for (const auto& [a, b] : samples_.links) {
@@ -256,13 +269,17 @@ class ThinNodes {
   }
 
   void link_pieces() {
+    const std::vector<char> parted = parted_samples();
     std::vector<Link> links;
-    const auto add = [&](Index a, Index b) {
-      if (a != b && direction(a, b) >= 0) links.push_back({std::min(a, b), std::max(a, b)});
+    const auto add = [&](Index a, Index b, std::vector<Link>& to) {
+      if (a != b && direction(a, b) >= 0) to.push_back({std::min(a, b), std::max(a, b)});
     };
-    for (const auto& [a, b] : samples_.links) add(node_of(a), node_of(b));
+    for (const auto& [a, b] : samples_.links) {
+      const bool apart = parted[static_cast<std::size_t>(a)] != 0 || parted[static_cast<std::size_t>(b)] != 0;
+      add(node_of(a), node_of(b), apart ? doubtful_ : links);
+    }
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
-      for (const Index real : pieces_[p].seen) add(nodes_.real + static_cast<Index>(p), real);
+      for (const Index real : pieces_[p].seen) add(nodes_.real + static_cast<Index>(p), real, links);
     }
     std::sort(links.begin(), links.end());
     links.erase(std::unique(links.begin(), links.end()), links.end());
@@ -391,6 +408,33 @@ class ThinNodes {
     }
   }
 
+  /// Links around the end of a crevice, only where nothing else holds their ends together.
+  void add_doubtful() {
+    DisjointSets together(static_cast<std::size_t>(nodes_.real) + pieces_.size());
+    for (Index a = 0; a < nodes_.real; ++a) {
+      for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
+        if ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1)
+          together.unite(a, nodes_.real_neighbor(a, d, lattice_));
+      }
+    }
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      for (const Index n : pieces_[p].links) {
+        if (pieces_[p].kept && stays(n)) together.unite(nodes_.real + static_cast<Index>(p), n);
+      }
+    }
+    std::sort(doubtful_.begin(), doubtful_.end());
+    for (const auto& [a, b] : doubtful_) {
+      if (!stays(a) || !stays(b) || together.find(a) == together.find(b)) continue;
+      together.unite(a, b);
+      if (!is_piece(b)) set_joined(nodes_, a, b, direction(a, b));
+      for (const auto& [from, to] : {Link{a, b}, Link{b, a}}) {
+        if (!is_piece(from)) continue;
+        std::vector<Index>& list = piece(from).links;
+        list.insert(std::upper_bound(list.begin(), list.end(), to), to);
+      }
+    }
+  }
+
   /// Pieces linked to a real node.
   const std::vector<Index>& pieces_near(Index real) {
     if (near_.empty()) {
@@ -444,7 +488,7 @@ class ThinNodes {
         if (!nodes_.is_thin(root)) threads.push_back({a, root});
       }
     }
-    widen_links(threads, lattice_, nodes_);
+    widen_links(threads, &flesh_, lattice_, nodes_);
   }
 
   const Flesh& flesh_;
@@ -458,6 +502,7 @@ class ThinNodes {
   std::vector<Index> piece_of_;  // per root: the piece, or -1
   std::vector<Piece> pieces_;
   std::unordered_map<Site, std::vector<Index>> kept_at_;  // pieces
+  std::vector<Link> doubtful_;                            // by samples across a gap from their node
   std::vector<Link> curved_;                              // pairs of real nodes joined by the surface
   std::vector<std::vector<Index>> near_;
 };

@@ -57,7 +57,9 @@ FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLa
 using NodeLink = std::array<Index, 2>;
 
 /// Links each first node also to what its second is linked to, where the lattice allows: what hung on by one thread
-/// hangs on by several, at the price of a web of one cell. False if that made no new links.
-bool widen_links(const std::vector<NodeLink>& threads, const BccLattice& lattice, FleshNodes& nodes);
+/// hangs on by several. Given the flesh, only to what the first node sees through it; without, to all, at the price of
+/// a web of one cell. False if that made no new links.
+bool widen_links(const std::vector<NodeLink>& threads, const Flesh* flesh, const BccLattice& lattice,
+                 FleshNodes& nodes);
 
 }  // namespace supple

@@ -55,7 +55,7 @@ class Mender {
     }
     repairs_.dropped_tets += static_cast<Index>(mesh_.elements.size() - kept.size());
     mesh_.elements = std::move(kept);
-    drop_unused_vertices();
+    drop_unused_vertices(stuffed_);
   }
 
  private:
@@ -235,33 +235,6 @@ class Mender {
     const Components pieces = connected_components(mesh_);
     const std::vector<Index> size = piece_sizes(pieces);
     keep_pieces(pieces, [&](std::size_t piece) { return size[piece] >= 24; });
-  }
-
-  void drop_unused_vertices() {
-    std::vector<Index> number(mesh_.vertices.size(), -1);
-    for (const Tet& t : mesh_.elements) {
-      for (const Index v : t) number[static_cast<std::size_t>(v)] = 0;
-    }
-    Index next = 0;
-    for (std::size_t v = 0; v < number.size(); ++v) {
-      if (number[v] < 0) continue;
-      const auto to = static_cast<std::size_t>(next);
-      mesh_.vertices[to] = mesh_.vertices[v];
-      stuffed_.wish[to] = stuffed_.wish[v];
-      stuffed_.normal[to] = stuffed_.normal[v];
-      stuffed_.kind[to] = stuffed_.kind[v];
-      stuffed_.node[to] = stuffed_.node[v];
-      number[v] = next++;
-    }
-    const auto count = static_cast<std::size_t>(next);
-    mesh_.vertices.resize(count);
-    stuffed_.wish.resize(count);
-    stuffed_.normal.resize(count);
-    stuffed_.kind.resize(count);
-    stuffed_.node.resize(count);
-    for (Tet& t : mesh_.elements) {
-      for (Index& v : t) v = number[static_cast<std::size_t>(v)];
-    }
   }
 
   StuffedMesh& stuffed_;

@@ -421,6 +421,32 @@ StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice&
   return stuffer.take();
 }
 
+void drop_unused_vertices(StuffedMesh& stuffed) {
+  TetMesh& mesh = stuffed.mesh;
+  std::vector<Index> number(mesh.vertices.size(), -1);
+  for (const auto& tet : mesh.elements) {
+    for (const Index v : tet) number[static_cast<std::size_t>(v)] = 0;
+  }
+  std::size_t next = 0;
+  for (std::size_t v = 0; v < number.size(); ++v) {
+    if (number[v] < 0) continue;
+    mesh.vertices[next] = mesh.vertices[v];
+    stuffed.wish[next] = stuffed.wish[v];
+    stuffed.normal[next] = stuffed.normal[v];
+    stuffed.kind[next] = stuffed.kind[v];
+    stuffed.node[next] = stuffed.node[v];
+    number[v] = static_cast<Index>(next++);
+  }
+  mesh.vertices.resize(next);
+  stuffed.wish.resize(next);
+  stuffed.normal.resize(next);
+  stuffed.kind.resize(next);
+  stuffed.node.resize(next);
+  for (auto& tet : mesh.elements) {
+    for (Index& v : tet) v = number[static_cast<std::size_t>(v)];
+  }
+}
+
 std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& lattice, const StuffedMesh& stuffed) {
   const Components pieces = connected_components(stuffed.mesh);
   std::vector<NodeLink> torn;

@@ -45,6 +45,9 @@ struct StuffedMesh {
 StuffedMesh stuff(const Flesh& flesh, const FleshNodes& nodes, const BccLattice& lattice,
                   const std::vector<Stencil>& stencils);
 
+/// Takes out the vertices that no tetrahedron uses; the others keep their order.
+void drop_unused_vertices(StuffedMesh& stuffed);
+
 /// Links between nodes that have come to lie in different pieces of the mesh, or one of them in several; each both
 /// ways.
 std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& lattice, const StuffedMesh& stuffed);

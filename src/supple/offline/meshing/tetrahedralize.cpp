@@ -4,6 +4,7 @@
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/meshing/manifold_skin.h"
+#include "supple/offline/meshing/skin_thinning.h"
 #include "supple/offline/meshing/soup.h"
 #include "supple/offline/meshing/surface_fit.h"
 
@@ -24,7 +25,8 @@ struct Trial {
   FleshNodes nodes;
   GradedInterior interior;
   std::vector<Stencil> stencils;
-  double tets = 0;
+  double tets = 0;     ///< expected in the end
+  double thinned = 0;  ///< of the stencils', expected to go with the short edges of the skin
 };
 
 /// Looks for the spacing that gives the number of tetrahedra asked for. Their number falls with the spacing like a
@@ -78,11 +80,12 @@ class SpacingSearch {
   double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
 
   std::unique_ptr<Trial> count(double cube) const {
-    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, {}, 0});
+    auto trial = std::make_unique<Trial>(Trial{BccLattice(bounds_, cube), {}, {}, {}, 0, 0});
     trial->nodes = find_flesh_nodes(flesh_, soup_, trial->lattice, options_.keep_separate);
     if (options_.graded) trial->interior = GradedInterior(trial->nodes, trial->lattice);
     trial->stencils = find_stencils(trial->nodes, trial->lattice, trial->interior);
-    trial->tets = static_cast<double>(count_tets(trial->stencils));
+    trial->thinned = expected_thinning(trial->nodes, trial->stencils);
+    trial->tets = static_cast<double>(count_tets(trial->stencils)) - trial->thinned;
     return trial;
   }
 
@@ -114,12 +117,25 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
       torn = torn_links(trial.nodes, trial.lattice, stuffed);
       best = std::move(stuffed);
     }
-    if (worse || torn.empty() || round == rounds || !widen_links(torn, trial.lattice, trial.nodes)) {
+    const Flesh* view = round == 0 ? &flesh : nullptr;
+    if (worse || torn.empty() || round == rounds ||
+        (!widen_links(torn, view, trial.lattice, trial.nodes) &&
+         (view == nullptr || !widen_links(torn, nullptr, trial.lattice, trial.nodes)))) {
       drop_strays(torn, best);
       return best;
     }
     trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
   }
+}
+
+/// Moves the vertices to the surface, thins the skin out, and moves once more what found room by that.
+void finish_skin(const Flesh& flesh, StuffedMesh& stuffed) {
+  fit_to_surface(stuffed, flesh.tree(), {});
+  thin_skin(stuffed, {});
+  FitOptions again;
+  again.first_dihedral = again.min_dihedral;
+  again.sweeps = 3;
+  fit_to_surface(stuffed, flesh.tree(), again);
 }
 
 /// Pieces of the soup whose box is smaller than a cube.
@@ -171,13 +187,13 @@ Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshing
     if (!trial) return trial.error();
     progress.stage("stuffing");
     StuffedMesh stuffed = make_body(flesh, **trial);
-    const double share = static_cast<double>(stuffed.mesh.elements.size()) / options.tets;
+    const double share = (static_cast<double>(stuffed.mesh.elements.size()) - (*trial)->thinned) / options.tets;
     const bool close = std::abs(share - 1) < 0.12;
     goal /= std::max(share, 0.1);
     cube = (*trial)->lattice.cube() * std::cbrt(share);
     if (!close && round < 2) continue;
     progress.stage("fitting the skin");
-    fit_to_surface(stuffed, flesh.tree(), {});
+    finish_skin(flesh, stuffed);
     result.report.cube = (*trial)->lattice.cube();
     result.report.tries = search.tries();
     result.report.thin_nodes = static_cast<Index>((*trial)->nodes.samples.size());
