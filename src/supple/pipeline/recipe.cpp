@@ -254,7 +254,7 @@ RecipePose read_pose(TomlReader& toml, const toml::table& table, RecipeSource& s
 }
 
 RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder) {
-  toml.only_keys(table, "[[motion]]", Keys{"file", "name", "joint_map", "frames"});
+  toml.only_keys(table, "[[motion]]", Keys{"file", "name", "joint_map", "frames", "level_floor"});
   toml.require(table, "[[motion]]", "file");
   RecipeMotion motion;
   read_path(toml, table, "file", folder, motion.file);
@@ -263,8 +263,9 @@ RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::
   read_pair(toml, table, "frames", "two whole numbers, the first and the last frame", motion.frames);
   if (motion.frames && !((*motion.frames)[0] >= 0 && (*motion.frames)[0] < (*motion.frames)[1]))
     toml.fail(*table.get("frames"), "\"frames\" counts from 0, the first below the last");
+  toml.read(table, "level_floor", motion.level_floor);
   if (!equals_ignoring_case(std::filesystem::path(motion.file).extension().string(), ".bvh")) {
-    for (const char* key : {"name", "joint_map", "frames"})
+    for (const char* key : {"name", "joint_map", "frames", "level_floor"})
       if (table.contains(key)) toml.fail(*table.get(key), fmt::format("\"{}\" is for BVH files", key));
   }
   return motion;

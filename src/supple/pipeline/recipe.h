@@ -25,6 +25,7 @@ struct RecipeMotion {
   std::string name;                          ///< of the clip; BVH only, empty: the file's name
   std::string joint_map;                     ///< BVH only; empty: by roles and names
   std::optional<std::array<int, 2>> frames;  ///< BVH only: first and last, counted from 0; absent: all
+  bool level_floor = true;                   ///< BVH only: takes out a drift of the recording's floor
   bool operator==(const RecipeMotion&) const = default;
 };
 

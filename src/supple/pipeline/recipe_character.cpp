@@ -11,7 +11,7 @@
 #include "supple/io/text_scanner.h"
 #include "supple/mesh/bounds.h"
 #include "supple/offline/painting/paint_sources.h"
-#include "supple/rig/retarget.h"
+#include "supple/rig/retarget_floor.h"
 
 #include <algorithm>
 
@@ -117,7 +117,8 @@ void cut(Clip& clip, double from, double to) {
   clip.duration = to - from;
 }
 
-Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& folder, const Skeleton& skeleton) {
+Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& folder, const RawCharacter& character) {
+  const Skeleton& skeleton = character.skeleton;
   Result<BvhMotion> bvh = load_bvh(folder / motion.file);
   if (!bvh.ok()) return bvh.error();
   if (motion.frames) {
@@ -135,7 +136,10 @@ Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& f
     if (!mapped.ok()) return mapped.error();
     pairs = std::move(*mapped);
   }
-  Result<Clip> clip = retarget(bvh->skeleton, bvh->clip, skeleton, pairs);
+  RetargetSettings settings;
+  settings.target_soles = soles_of(character);
+  settings.floor.level = motion.level_floor;
+  Result<Clip> clip = retarget(bvh->skeleton, bvh->clip, skeleton, pairs, settings);
   if (!clip.ok()) return input_error(fmt::format("{}: {}", motion.file, clip.error().message));
   clip->name = motion.name.empty() ? std::filesystem::path(motion.file).stem().string() : motion.name;
   return clip;
@@ -144,7 +148,7 @@ Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& f
 Status add_motion(const Recipe& recipe, const RecipeMotion& motion, const std::filesystem::path& folder,
                   RawCharacter& character) {
   if (equals_ignoring_case(std::filesystem::path(motion.file).extension().string(), ".bvh")) {
-    Result<Clip> clip = read_bvh(motion, folder, character.skeleton);
+    Result<Clip> clip = read_bvh(motion, folder, character);
     if (!clip.ok()) return clip.error();
     character.clips.push_back(std::move(*clip));
     return {};

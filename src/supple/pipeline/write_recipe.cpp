@@ -196,6 +196,7 @@ void write_motion(RecipeWriter& out, const RecipeMotion& motion) {
   out.key("file", toml_text(motion.file));
   if (!motion.name.empty()) out.key("name", toml_text(motion.name));
   if (!motion.joint_map.empty()) out.key("joint_map", toml_text(motion.joint_map));
+  if (!motion.level_floor) out.key("level_floor", "false");
   if (motion.frames) out.key("frames", fmt::format("[{}, {}]", (*motion.frames)[0], (*motion.frames)[1]));
 }
 

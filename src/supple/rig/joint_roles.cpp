@@ -71,6 +71,10 @@ ParsedName parse_name(const std::string& name) {
       continue;
     }
     if (std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end()) continue;
+    if (word.size() == 1) {  // "spineA", "spineB"; "c" for the centre
+      if (!parsed.words.empty() && parsed.number == 0) parsed.number = word[0] - 'a' + 1;
+      continue;
+    }
     parsed.joined += word;
     parsed.words.push_back(std::move(word));
   }
@@ -198,11 +202,12 @@ class RoleFinder {
       }
     }
     move_hips();
-    if (!taken({BodyPart::head, Side::centre, 0}) && count[1] > 1) {
-      const Index last = find_role(roles_, {BodyPart::neck, Side::centre, count[1] - 1});
-      roles_[static_cast<std::size_t>(last)] = {BodyPart::head, Side::centre, 0};
-    }
+    forget_what_is_beside_the_hips();
     renumber(BodyPart::spine);
+    const int necks = renumber(BodyPart::neck);
+    if (taken({BodyPart::head, Side::centre, 0}) || necks < 2) return;
+    const Index last = find_role(roles_, {BodyPart::neck, Side::centre, necks - 1});
+    roles_[static_cast<std::size_t>(last)] = {BodyPart::head, Side::centre, 0};
   }
 
   /// The hips are where the legs meet, whatever that joint is called.
@@ -212,16 +217,28 @@ class RoleFinder {
     if (thighs[0] < 0 || thighs[1] < 0) return;
     const Index meeting = common_ancestor(skeleton_, thighs);
     const Index named = find_role(roles_, {BodyPart::hips, Side::centre, 0});
-    if (meeting < 0 || (named >= 0 && is_ancestor(skeleton_, meeting, named))) return;
+    if (meeting < 0 || meeting == named) return;
     if (named >= 0) roles_[static_cast<std::size_t>(named)] = {};
     roles_[static_cast<std::size_t>(meeting)] = {BodyPart::hips, Side::centre, 0};
   }
 
-  void renumber(BodyPart part) {
+  /// A mesh may be called "head" or "torso" too; it isn't carried by the hips, as joints of the trunk are.
+  void forget_what_is_beside_the_hips() {
+    const Index hips = find_role(roles_, {BodyPart::hips, Side::centre, 0});
+    if (hips < 0) return;
+    for (std::size_t j = 0; j < roles_.size(); ++j) {
+      const BodyPart part = roles_[j].part;
+      const bool trunk = part == BodyPart::spine || part == BodyPart::neck || part == BodyPart::head;
+      if (trunk && !is_ancestor(skeleton_, hips, static_cast<Index>(j))) roles_[j] = {};
+    }
+  }
+
+  int renumber(BodyPart part) {
     int number = 0;
     for (JointRole& role : roles_) {
       if (role.part == part) role.number = number++;
     }
+    return number;
   }
 
   const Skeleton& skeleton_;

@@ -2,6 +2,7 @@
 #include "supple/rig/retarget.h"
 
 #include "supple/rig/inverse_kinematics.h"
+#include "supple/rig/retarget_floor.h"
 #include "supple/rig/retarget_reference.h"
 #include "supple/rig/sample_clip.h"
 
@@ -62,7 +63,7 @@ class Retargeter {
     find_references();
     measure();
     times_ = key_times(motion, settings.frames_per_second);
-    find_floor();
+    find_lift();
   }
 
   Clip run() {
@@ -70,8 +71,11 @@ class Retargeter {
     for (const JointPair& pair : pairs_)
       clip.channels.push_back({pair.target, ChannelTarget::rotation, Interpolation::linear, 4, {}, {}});
     clip.channels.push_back({root_.target, ChannelTarget::translation, Interpolation::linear, 3, {}, {}});
-    for (const double time : times_) {
-      const Pose pose = frame(time);
+    for (const Index foot : loose_feet())
+      clip.channels.push_back({foot, ChannelTarget::translation, Interpolation::linear, 3, {}, {}});
+    for (std::size_t k = 0; k < times_.size(); ++k) {
+      const double time = times_[k];
+      const Pose pose = frame(k);
       for (Channel& channel : clip.channels) {
         const Transform& local = pose[static_cast<std::size_t>(channel.joint)];
         const double* values = channel.width == 4 ? local.rotation.coeffs().data() : local.translation.data();
@@ -90,7 +94,9 @@ class Retargeter {
     source_body_ = find_body(source_roles);
     target_body_ = find_body(target_roles);
     source_reference_ = source_reference(source_, motion_, source_body_, settings_.source_reference);
-    reference_ = settings_.target_reference.empty() ? rest_pose(target_) : settings_.target_reference;
+    hang_loose_feet();
+    reference_ = rest_pose(target_);
+    std::copy(settings_.target_reference.begin(), settings_.target_reference.end(), reference_.begin());
     const BodyAxes target_axes = body_axes(target_body_, world_matrices(target_, reference_));
     const bool both_stand =
         source_body_.hips >= 0 && source_body_.top >= 0 && target_body_.hips >= 0 && target_body_.top >= 0;
@@ -103,6 +109,29 @@ class Retargeter {
     for (const JointPair& pair : pairs_) {
       if (pair.target == target_body_.hips) root_ = pair;
     }
+  }
+
+  /// Some rigs lead the leg to a foot that doesn't hang on it. Then the shin gets a joint of ours where the foot is.
+  void hang_loose_feet() {
+    const std::vector<Affine> world = world_matrices(target_, rest_pose(target_));
+    for (std::size_t side = 0; side < 2; ++side) {
+      const BodyJoints::Limb& leg = target_body_.legs[side];
+      ankles_[side] = leg.third;
+      if (!leg.complete() || is_ancestor(target_, leg.second, leg.third)) continue;
+      Joint ankle;
+      ankle.parent = leg.second;
+      ankle.rest.translation = world[static_cast<std::size_t>(leg.second)].inverse() * place(world, leg.third);
+      ankles_[side] = target_.size();
+      target_.joints.push_back(ankle);
+    }
+  }
+
+  std::vector<Index> loose_feet() const {
+    std::vector<Index> feet;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (keeps_feet() && ankles_[side] != target_body_.legs[side].third) feet.push_back(target_body_.legs[side].third);
+    }
+    return feet;
   }
 
   static double leg_length(const BodyJoints& body, const std::vector<Affine>& world) {
@@ -119,6 +148,7 @@ class Retargeter {
   }
 
   bool have_legs() const { return source_body_.stands() && target_body_.stands(); }
+  bool keeps_feet() const { return settings_.keep_feet && have_legs(); }
 
   /// How much larger the target is: by its legs, else by how far its joints are from the root.
   void measure() {
@@ -147,38 +177,59 @@ class Retargeter {
     return std::min(place(world, body.legs[0].third).dot(up), place(world, body.legs[1].third).dot(up));
   }
 
-  /// How high the ankles are in the clip's lowest frames, one in twenty being lower: where they touch the floor.
-  double lowest_in_clip(const Vec3& up) const {
-    std::vector<double> heights;
-    for (const double time : times_) heights.push_back(lowest_ankle(source_body_, source_world(time), up));
-    const auto few = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 20);
-    std::nth_element(heights.begin(), few, heights.end());
-    return *few;
+  static double lowest_sole(const Soles& soles, const std::vector<Affine>& world, const Vec3& up) {
+    return std::min(lowest_point(soles[0], world, up), lowest_point(soles[1], world, up));
   }
 
-  /// Lifts the motion so that its ankles on the floor are at the height of the target's ankles. Where the motion's
-  /// skeleton itself rests on the floor it tells their height, unless the clip never comes down to it (some recordings
-  /// float above their floor); else the clip does, by its lowest frames.
-  void find_floor() {
+  void find_soles() {
+    source_soles_ = soles_of(source_, source_body_, source_reference_.world, source_reference_.axes.up());
+    target_soles_ = settings_.target_soles;
+    if (target_soles_[0].empty() || target_soles_[1].empty())
+      target_soles_ = soles_of(target_, target_body_, standing_, up_);
+  }
+
+  /// The lowest of the body over the clip, hands and knees too, above where the source's reference stands.
+  std::vector<double> heights_in_clip(double standing) const {
+    const Vec3 up = source_reference_.axes.up();
+    std::vector<double> heights;
+    for (const double time : times_) {
+      const std::vector<Affine> world = source_world(time);
+      double low = lowest_sole(source_soles_, world, up);
+      for (const Affine& joint : world) low = std::min(low, joint.translation().dot(up));
+      heights.push_back(low - standing);
+    }
+    return heights;
+  }
+
+  /// Lifts the motion so that its soles on the floor are at the height of the target's. Where the motion's skeleton
+  /// itself rests on the floor it tells their height, unless the clip never comes down to it (some recordings float
+  /// above their floor); else the clip does.
+  void find_lift() {
+    lift_.assign(times_.size(), Vec3::Zero());
     if (!have_legs() || times_.empty()) return;
+    find_soles();
     const Vec3 source_up = source_reference_.axes.up();
     const double leg = leg_length(source_body_, source_reference_.world);
-    double low = lowest_ankle(source_body_, source_reference_.world, source_up);
-    const double touching = lowest_in_clip(source_up);
-    const bool no_floor = source_reference_.from_clip || low < -0.05 * leg || low > 0.35 * leg;
-    if (no_floor || touching > low + 0.01 * leg) low = touching;
-    lift_ = (lowest_ankle(target_body_, standing_, up_) - ratio_ * low) * up_;
+    const double ankle = lowest_ankle(source_body_, source_reference_.world, source_up);
+    source_standing_ = lowest_sole(source_soles_, source_reference_.world, source_up);
+    target_standing_ = lowest_sole(target_soles_, standing_, up_);
+    const std::vector<double> heights = heights_in_clip(source_standing_);
+    const bool no_floor = source_reference_.from_clip || ankle < -0.05 * leg || ankle > 0.35 * leg;
+    floor_.assign(times_.size(), 0.0);
+    if (no_floor || low_height(heights) > 0.01 * leg) floor_ = find_floor(times_, heights, leg, settings_.floor);
+    for (std::size_t k = 0; k < times_.size(); ++k)
+      lift_[k] = (lowest_ankle(target_body_, standing_, up_) - ratio_ * (ankle + floor_[k])) * up_;
   }
 
   /// A place of the motion's world in the target's.
-  Vec3 carry(const Vec3& x) const { return ratio_ * (turn_ * x) + lift_; }
+  Vec3 carry(const Vec3& x, const Vec3& lift) const { return ratio_ * (turn_ * x) + lift; }
 
   static Vec3 hip_centre(const BodyJoints& body, const std::vector<Affine>& world) {
     return (place(world, body.legs[0].first) + place(world, body.legs[1].first)) / 2;
   }
 
-  Pose frame(double time) const {
-    const std::vector<Affine> source = source_world(time);
+  Pose frame(std::size_t k) const {
+    const std::vector<Affine> source = source_world(times_[k]);
     Pose pose = reference_;
     const Quat turn(turn_);
     for (const JointPair& pair : pairs_) {
@@ -188,10 +239,9 @@ class Retargeter {
           turn * moved * turn.conjugate() * rotation_of(aligned_[static_cast<std::size_t>(pair.target)]);
       turn_to(pose, pair.target, wanted);
     }
-    put_root(pose, source);
-    if (settings_.keep_feet && have_legs()) {
-      for (std::size_t side = 0; side < 2; ++side)
-        put_foot(pose, target_body_.legs[side], carry(place(source, source_body_.legs[side].third)));
+    put_root(pose, source, lift_[k]);
+    if (keeps_feet()) {
+      for (const std::size_t side : {0U, 1U}) put_foot(pose, side, wanted_ankle(pose, source, side, k));
     }
     return pose;
   }
@@ -202,26 +252,42 @@ class Retargeter {
     pose[k].rotation = (parent.conjugate() * world_rotation).normalized();
   }
 
-  void put_root(Pose& pose, const std::vector<Affine>& source) const {
+  void put_root(Pose& pose, const std::vector<Affine>& source, const Vec3& lift) const {
     const auto k = static_cast<std::size_t>(root_.target);
     const std::vector<Affine> world = world_matrices(target_, pose);
     const bool legs = have_legs();
     const Vec3 now = legs ? hip_centre(target_body_, world) : place(world, root_.target);
-    Vec3 wanted = carry(legs ? hip_centre(source_body_, source) : place(source, root_.source));
-    if (!legs) wanted += place(aligned_, root_.target) - carry(place(source_reference_.world, root_.source));
+    Vec3 wanted = carry(legs ? hip_centre(source_body_, source) : place(source, root_.source), lift);
+    if (!legs) wanted += place(aligned_, root_.target) - carry(place(source_reference_.world, root_.source), lift);
     const Affine parent = world_matrix(target_, pose, target_.joints[k].parent);
     pose[k].translation += parent.linear().inverse() * (wanted - now);
   }
 
-  void put_foot(Pose& pose, const BodyJoints::Limb& leg, const Vec3& ankle) const {
+  /// On the ankle's path, and so high that the sole is as far above the floor as the motion's.
+  Vec3 wanted_ankle(const Pose& pose, const std::vector<Affine>& source, std::size_t side, std::size_t k) const {
+    const std::vector<Affine> world = world_matrices(target_, pose);
+    const double above = lowest_point(source_soles_[side], source, source_reference_.axes.up()) - source_standing_;
+    const double foot_height =
+        place(world, target_body_.legs[side].third).dot(up_) - lowest_point(target_soles_[side], world, up_);
+    const Vec3 ankle = carry(place(source, source_body_.legs[side].third), lift_[k]);
+    return ankle + (target_standing_ + ratio_ * (above - floor_[k]) + foot_height - ankle.dot(up_)) * up_;
+  }
+
+  void put_foot(Pose& pose, std::size_t side, const Vec3& ankle) const {
+    const BodyJoints::Limb& leg = target_body_.legs[side];
     const Quat foot = rotation_of(world_matrix(target_, pose, leg.third));
-    solve_two_bones(target_, pose, leg.first, leg.second, leg.third, ankle);
+    solve_two_bones(target_, pose, leg.first, leg.second, ankles_[side], ankle);
     turn_to(pose, leg.third, foot);
+    if (ankles_[side] == leg.third) return;
+    const auto k = static_cast<std::size_t>(leg.third);
+    pose[k].translation = world_matrix(target_, pose, target_.joints[k].parent).inverse() *
+                          world_matrix(target_, pose, ankles_[side]).translation();
   }
 
   const Skeleton& source_;
   const Clip& motion_;
-  const Skeleton& target_;
+  Skeleton target_;  ///< with an ankle where a foot hangs elsewhere
+  std::array<Index, 2> ankles_{-1, -1};
   std::vector<JointPair> pairs_;  ///< by target joint
   const RetargetSettings& settings_;
   BodyJoints source_body_;
@@ -234,8 +300,13 @@ class Retargeter {
   Mat3 turn_ = Mat3::Identity();
   Vec3 up_ = Vec3::UnitY();
   double ratio_ = 1.0;
-  Vec3 lift_ = Vec3::Zero();
   std::vector<double> times_;
+  Soles source_soles_;
+  Soles target_soles_;
+  double source_standing_ = 0;  ///< height of the soles in the reference
+  double target_standing_ = 0;
+  std::vector<double> floor_;  ///< of the motion at each time, above source_standing_
+  std::vector<Vec3> lift_;
 };
 
 }  // namespace

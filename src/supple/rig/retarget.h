@@ -9,13 +9,15 @@
 //
 // The middle of the hips walks along the motion's path, scaled by the length of the legs, and stands so high that
 // ankles on the floor are ankles on the floor. Two-bone IK then puts each ankle on its scaled path, so that a foot
-// which stands still, stands still.
+// which stands still, stands still, and its sole as high above the floor as the motion's (retarget_floor.h).
 #pragma once
 
 #include "supple/base/result.h"
 #include "supple/rig/clip.h"
 #include "supple/rig/joint_roles.h"
 #include "supple/rig/pose.h"
+
+#include <array>
 
 namespace supple {
 
@@ -27,11 +29,26 @@ struct JointPair {
 /// Joints that play the same role, or bear the same name. Trunks of different length are spread over each other.
 std::vector<JointPair> match_joints(const Skeleton& source, const Skeleton& target);
 
+/// A point that moves with a joint.
+struct SolePoint {
+  Index joint = 0;
+  Vec3 local = Vec3::Zero();
+};
+
+using Soles = std::array<std::vector<SolePoint>, 2>;  ///< left, right
+
+struct FloorSettings {
+  bool level = true;    ///< take out a drift of the floor
+  double window = 1.2;  ///< [s] that nobody stays in the air
+};
+
 struct RetargetSettings {
   double frames_per_second = 0;  ///< 0: the keys of the motion
   bool keep_feet = true;         ///< ankles follow the motion's by inverse kinematics
   Pose source_reference;  ///< empty: the rest, or the clip's most upright frame where the rest is no pose to stand in
   Pose target_reference;  ///< empty: the rest
+  Soles target_soles;     ///< see soles_of(); empty: guessed from the joints
+  FloorSettings floor;
 };
 
 /// The clip for the target skeleton: rotations of all paired joints, and the translation of the hips.

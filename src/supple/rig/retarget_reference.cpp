@@ -160,13 +160,14 @@ void align_limbs(const Skeleton& target, Pose& pose, const std::vector<JointRole
     point({BodyPart::shin, side, 0}, {BodyPart::foot, side, 0});
     point({BodyPart::upper_arm, side, 0}, {BodyPart::forearm, side, 0});
     point({BodyPart::forearm, side, 0}, {BodyPart::hand, side, 0});
-    if (!source.from_clip) continue;
-    // A frame of the clip stands flat on its feet, whatever its knees do; its hands may be bent.
+    // Both stand flat on their feet, whatever their knees do.
     const Index foot = find_role(target_roles, {BodyPart::foot, side, 0});
     if (foot >= 0) {
       const Quat now = rotation_of(world_matrix(target, pose, foot));
       rotate_in_world(target, pose, foot, rotation_of(before[static_cast<std::size_t>(foot)]) * now.conjugate());
     }
+    if (!source.from_clip) continue;
+    // In a frame of the clip the hands may be bent.
     point({BodyPart::hand, side, 0}, {BodyPart::middle, side, 1});
     for (const BodyPart finger :
          {BodyPart::thumb, BodyPart::index, BodyPart::middle, BodyPart::ring, BodyPart::pinky}) {
