@@ -216,7 +216,8 @@ Result<SimulatedClips> simulate_all(const BuiltCharacter& built, const BakeSetti
   if (!chosen.ok()) return chosen.error();
   progress.stage("simulating");
   std::vector<Result<SimulatedClip>> simulated = run_clips(built, *chosen, settings, progress);
-  const Eigen::MatrixXf basis = built.reduced.model->surface.basis.cast<float>();
+  const PoseSpaceModel& model = *built.reduced.model;
+  const Eigen::MatrixXf basis = surface_shape(model, 0, MatX::Identity(model.size(), model.size())).cast<float>();
   SimulatedClips result;
   for (Result<SimulatedClip>& one : simulated) {
     if (!one.ok()) return one.error();

@@ -13,11 +13,25 @@ namespace {
 
 using Matrix = CubatureSamples::Matrix;
 
-/// Column e of the matrix that is never formed: D_eᵀ s_ek for all k, one under the other.
+/// Calls with each pose's basis and the range of its samples.
+template <class Visit>
+void each_pose(const CubatureSamples& samples, Visit visit) {
+  Eigen::Index first = 0;
+  for (std::size_t i = 0; i < samples.bases.size(); ++i) {
+    visit(samples.bases[i], first, samples.counts[i]);
+    first += samples.counts[i];
+  }
+}
+
+/// Column e of the matrix that is never formed: D_eᵀ s_ek for all k, one beside the other.
 Matrix column(const CubatureSamples& samples, Index site) {
-  const Eigen::Index first = static_cast<Eigen::Index>(site) * samples.site_size;
-  return samples.basis.middleCols(first, samples.site_size) *
-         samples.values.middleCols(first, samples.site_size).transpose();
+  const Eigen::Index at = static_cast<Eigen::Index>(site) * samples.site_size;
+  Matrix result(samples.size(), samples.samples());
+  each_pose(samples, [&](const Matrix& basis, Eigen::Index first, Eigen::Index count) {
+    result.middleCols(first, count).noalias() = basis.middleCols(at, samples.site_size) *
+                                                samples.values.block(first, at, count, samples.site_size).transpose();
+  });
+  return result;
 }
 
 Matrix columns_of(const CubatureSamples& samples, std::span<const Index> sites) {
@@ -35,12 +49,16 @@ VecX column_lengths(const CubatureSamples& samples) {
   VecX lengths(samples.sites());
   parallel_for(samples.sites(), 64, [&](std::int64_t e) {
     // |D s|² = trace((sᵀs)(DᵀD)), both d × d: cheaper than the column itself.
-    const Eigen::Index first = e * samples.site_size;
-    const Matrix d = samples.basis.middleCols(first, samples.site_size);
-    const Matrix s = samples.values.middleCols(first, samples.site_size);
-    const Matrix dd = d.transpose() * d;
-    const Matrix ss = s.transpose() * s;
-    lengths[e] = std::sqrt(std::max(0.0F, dd.cwiseProduct(ss).sum()));
+    const Eigen::Index at = e * samples.site_size;
+    float square = 0;
+    each_pose(samples, [&](const Matrix& basis, Eigen::Index first, Eigen::Index count) {
+      const Matrix d = basis.middleCols(at, samples.site_size);
+      const Matrix s = samples.values.block(first, at, count, samples.site_size);
+      const Matrix dd = d.transpose() * d;
+      const Matrix ss = s.transpose() * s;
+      square += dd.cwiseProduct(ss).sum();
+    });
+    lengths[e] = std::sqrt(std::max(0.0F, square));
   });
   return lengths;
 }
@@ -48,14 +66,18 @@ VecX column_lengths(const CubatureSamples& samples) {
 /// Aᵀ ρ with columns scaled to unit length.
 VecX correlations(const CubatureSamples& samples, const MatX& residual, const VecX& lengths) {
   const Matrix rho = residual.cast<float>();
-  VecX result(samples.sites());
+  VecX result = VecX::Zero(samples.sites());
   parallel_ranges(samples.sites(), 64, [&](std::int64_t begin, std::int64_t end) {
     const Eigen::Index d = samples.site_size;
-    const Matrix product = rho.transpose() * samples.basis.middleCols(begin * d, (end - begin) * d);  // T × d·sites
-    for (std::int64_t e = begin; e < end; ++e) {
-      const double sum = product.middleCols((e - begin) * d, d).cwiseProduct(samples.values.middleCols(e * d, d)).sum();
-      result[e] = lengths[e] > 0 ? sum / lengths[e] : 0;
-    }
+    each_pose(samples, [&](const Matrix& basis, Eigen::Index first, Eigen::Index count) {
+      const Matrix product =
+          rho.middleCols(first, count).transpose() * basis.middleCols(begin * d, (end - begin) * d);  // T × d·sites
+      for (std::int64_t e = begin; e < end; ++e)
+        result[e] += product.middleCols((e - begin) * d, d)
+                         .cwiseProduct(samples.values.block(first, e * d, count, d))
+                         .sum();
+    });
+    for (std::int64_t e = begin; e < end; ++e) result[e] = lengths[e] > 0 ? result[e] / lengths[e] : 0;
   });
   return result;
 }
@@ -80,23 +102,33 @@ struct Fit {
   MatX residual;  ///< b − A w
 };
 
-Fit fit(const CubatureSamples& samples, std::vector<Index> sites) {
-  std::sort(sites.begin(), sites.end());
+/// All sites keep their place; weights of some may be zero.
+Fit fit_all(const CubatureSamples& samples, std::vector<Index> sites) {
   const Matrix A = columns_of(samples, sites);
   const VecX b = stacked(samples.totals);
   const VecX h = (A.cast<double>().transpose() * b).eval();
-  const VecX w = nonnegative_least_squares(gram(A), h);
   Fit result;
-  const VecX residual = b - A.cast<double>() * w;
+  result.cubature.weights = nonnegative_least_squares(gram(A), h).cwiseMax(0.0);
+  const VecX residual = b - A.cast<double>() * result.cubature.weights;
   result.residual = Eigen::Map<const MatX>(residual.data(), samples.size(), samples.samples());
   result.cubature.training_error = residual.norm() / samples.length;
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < sites.size(); ++i) {
-    if (w[static_cast<Eigen::Index>(i)] <= 0) continue;
-    result.cubature.sites.push_back(sites[i]);
-    kept.push_back(w[static_cast<Eigen::Index>(i)]);
+  result.cubature.sites = std::move(sites);
+  return result;
+}
+
+Fit fit(const CubatureSamples& samples, std::vector<Index> sites) {
+  std::sort(sites.begin(), sites.end());
+  Fit result = fit_all(samples, std::move(sites));
+  std::vector<Index> kept;
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < result.cubature.sites.size(); ++i) {
+    const double w = result.cubature.weights[static_cast<Eigen::Index>(i)];
+    if (w <= 0) continue;
+    kept.push_back(result.cubature.sites[i]);
+    weights.push_back(w);
   }
-  result.cubature.weights = Eigen::Map<const VecX>(kept.data(), static_cast<Eigen::Index>(kept.size()));
+  result.cubature.sites = std::move(kept);
+  result.cubature.weights = Eigen::Map<const VecX>(weights.data(), static_cast<Eigen::Index>(weights.size()));
   return result;
 }
 
@@ -207,8 +239,33 @@ double cubature_error(const CubatureSamples& samples, const Cubature& cubature) 
   return cubature_residual(samples, cubature).norm() / samples.length;
 }
 
-Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites) {
-  return fit(samples, std::move(sites)).cubature;
+Cubature fit_weights(const CubatureSamples& samples, std::span<const Index> sites) {
+  return fit_all(samples, {sites.begin(), sites.end()}).cubature;
+}
+
+CubatureSamples joined(std::vector<CubatureSamples> poses) {
+  if (poses.size() == 1) return std::move(poses.front());
+  CubatureSamples all;
+  all.site_size = poses.front().site_size;
+  Eigen::Index count = 0;
+  double square = 0;
+  for (const CubatureSamples& pose : poses) count += pose.samples(), square += pose.length * pose.length;
+  all.values.resize(count, poses.front().values.cols());
+  all.totals.resize(poses.front().totals.rows(), count);
+  all.coordinates.resize(poses.front().coordinates.rows(), count);
+  all.length = std::sqrt(square);
+  Eigen::Index first = 0;
+  for (CubatureSamples& pose : poses) {
+    all.values.middleRows(first, pose.samples()) = pose.values;
+    all.totals.middleCols(first, pose.samples()) = pose.totals;
+    if (pose.coordinates.size() > 0) all.coordinates.middleCols(first, pose.samples()) = pose.coordinates;
+    first += pose.samples();
+    for (std::size_t i = 0; i < pose.bases.size(); ++i) {
+      all.bases.push_back(std::move(pose.bases[i]));
+      all.counts.push_back(pose.counts[i]);
+    }
+  }
+  return all;
 }
 
 Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress,

@@ -19,6 +19,7 @@
 
 #include <Eigen/Core>
 
+#include <span>
 #include <vector>
 
 namespace supple {
@@ -27,17 +28,21 @@ namespace supple {
 struct CubatureSamples {
   using Matrix = Eigen::MatrixXf;
 
-  int site_size = 0;  ///< d
-  Matrix basis;       ///< r × (d sites): columns d e … d e + d − 1 are D_eᵀ
-  Matrix values;      ///< T × (d sites): s_ek, already divided by |f_k|
-  MatX totals;        ///< r × T: b_k / |f_k|
-  MatX coordinates;   ///< r × T: q_k / |f_k| of elastic samples
-  double length = 1;  ///< √Σ_k |f_k|² of what is left after that division: √T
+  int site_size = 0;                 ///< d
+  std::vector<Matrix> bases;         ///< for each pose r × (d sites): columns d e … d e + d − 1 are D_eᵀ
+  std::vector<Eigen::Index> counts;  ///< samples of each pose, one after the other
+  Matrix values;                     ///< T × (d sites): s_ek, already divided by |f_k|
+  MatX totals;                       ///< r × T: b_k / |f_k|
+  MatX coordinates;                  ///< r × T: q_k / |f_k| of elastic samples
+  double length = 1;                 ///< √Σ_k |f_k|² of what is left after that division: √T
 
-  Eigen::Index sites() const { return basis.cols() / site_size; }
-  Eigen::Index size() const { return basis.rows(); }
+  Eigen::Index sites() const { return bases.front().cols() / site_size; }
+  Eigen::Index size() const { return bases.front().rows(); }
   Eigen::Index samples() const { return totals.cols(); }
 };
+
+/// Samples of several poses as one set; the same sites, each with its own basis.
+CubatureSamples joined(std::vector<CubatureSamples> poses);
 
 struct Cubature {
   std::vector<Index> sites;  ///< ascending
@@ -57,8 +62,8 @@ double cubature_error(const CubatureSamples& samples, const Cubature& cubature);
 /// Σ_e w_e D_eᵀ s_ek − b_k, one column per sample.
 MatX cubature_residual(const CubatureSamples& samples, const Cubature& cubature);
 
-/// The weights that fit the samples best on given sites.
-Cubature fit_weights(const CubatureSamples& samples, std::vector<Index> sites);
+/// The weights that fit the samples best on given sites (2016 paper, Eq. 19); some may be zero.
+Cubature fit_weights(const CubatureSamples& samples, std::span<const Index> sites);
 
 /// Sites are added until the tolerance is met on `samples`; `unknown` ones, not trained with, may be a quarter worse.
 Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings = {},

@@ -7,6 +7,7 @@
 #include "supple/fem/posed_rest.h"
 #include "supple/offline/modes/mass_pca.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -36,61 +37,73 @@ class Gaussian {
   std::mt19937_64& random_;
 };
 
-MatX random_coordinates(const VecX& deviations, int count, std::mt19937_64& random) {
+MatX random_coordinates(const MatX& spread, int count, std::mt19937_64& random) {
   Gaussian gaussian(random);
-  MatX q(deviations.size(), count);
+  MatX g(spread.cols(), count);
   for (Eigen::Index k = 0; k < count; ++k) {
     const double gain = std::exp2(4 * gaussian.uniform() - 3);
-    for (Eigen::Index j = 0; j < q.rows(); ++j) q(j, k) = gain * gaussian() * deviations[j];
+    for (Eigen::Index j = 0; j < g.rows(); ++j) g(j, k) = gain * gaussian();
   }
-  return q;
-}
-
-/// D_eᵀ of a tetrahedron: column 3j+i is Σ_a g_a(j) U_a(i, ·).
-MatX gradient_rows(const MatX& basis, const TetMesh& mesh, std::size_t e, const ElementShape<4>& shape) {
-  MatX rows = MatX::Zero(basis.cols(), 9);
-  for (int a = 0; a < 4; ++a) {
-    const auto U = basis.middleRows<3>(3 * mesh.elements[e][static_cast<std::size_t>(a)]);
-    for (int j = 0; j < 3; ++j) rows.middleCols<3>(3 * j) += shape.gradient[0](j, a) * U.transpose();
-  }
-  return rows;
+  return spread * g;
 }
 
 /// What a rest shape makes of an element: see runtime/posespace/cubature_forces.h.
 struct PosedElement {
-  Mat3 inverse_stretch = Mat3::Identity();  ///< S⁻¹
-  double volume_ratio = 1;                  ///< det S
+  Mat3 B = Mat3::Identity();
+  double volume_ratio = 1;  ///< det F_Φ
 };
 
+PosedElement posed_element(const ElasticSampling& sampling, std::size_t e, const ElementShape<4>& shape,
+                           std::span<const Vec3> x) {
+  Mat3 F = Mat3::Zero();
+  for (int a = 0; a < 4; ++a)
+    F += x[static_cast<std::size_t>(sampling.mesh.elements[e][static_cast<std::size_t>(a)])] *
+         shape.gradient[0].col(a).transpose();
+  const PosedRest<double> rest = posed_rest<double>(F);
+  const Mat3 inverse = rest.inverse_transpose.transpose();
+  return {sampling.directions == BasisDirections::rotating ? Mat3(inverse * rest.rotation) : inverse,
+          rest.volume_ratio};
+}
+
 std::vector<PosedElement> posed_elements(const ElasticSampling& sampling, std::size_t e, const ElementShape<4>& shape) {
-  if (sampling.shapes.empty()) return {PosedElement{}};
   std::vector<PosedElement> result;
-  for (const std::vector<Vec3>& x : sampling.shapes) {
-    Mat3 F = Mat3::Zero();
-    for (int a = 0; a < 4; ++a)
-      F += x[static_cast<std::size_t>(sampling.mesh.elements[e][static_cast<std::size_t>(a)])] *
-           shape.gradient[0].col(a).transpose();
-    const PosedRest<double> rest = posed_rest<double>(F);
-    result.push_back({rest.inverse_transpose.transpose() * rest.rotation, rest.volume_ratio});
-  }
+  for (const std::vector<Vec3>& x : sampling.shapes) result.push_back(posed_element(sampling, e, shape, x));
+  if (result.empty()) result.push_back(posed_element(sampling, e, shape, sampling.pose.positions));
   return result;
+}
+
+Lame<double> lame_of(const ElasticSampling& sampling, std::size_t e) {
+  const ElasticMaterial& material =
+      sampling.pose.materials.empty() ? sampling.mesh.material_of(e) : sampling.pose.materials[e];
+  return lame_from(material.young, material.poisson);
+}
+
+/// H_0 of an element at rest.
+template <class Model>
+Eigen::Matrix<double, 9, 9> linear_response(const Lame<double>& lame, const PosedElement& at) {
+  Eigen::Matrix<double, 9, 9> J;
+  Model(Mat3(Mat3::Identity()), lame).jacobian(J);
+  Eigen::Matrix<double, 9, 9> chain = Eigen::Matrix<double, 9, 9>::Zero();  // vec(dF) = chain vec(dG)
+  for (int j = 0; j < 3; ++j)
+    for (int k = 0; k < 3; ++k) chain.block<3, 3>(3 * k, 3 * j) = at.B(j, k) * Mat3::Identity();
+  return at.volume_ratio * chain.transpose() * J * chain;
 }
 
 /// Rows of `values`: s_e, one for each of the first `count` columns of q; the linear answer for those that follow.
 template <class Model>
 void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, Eigen::Index count, double volume,
-                    const Lame<double>& lame, std::span<const PosedElement> posed, Eigen::MatrixXf& values) {
+                    const Lame<double>& lame, const PosedElement& own, std::span<const PosedElement> posed,
+                    Eigen::MatrixXf& values) {
   using Nine = Eigen::Matrix<double, 9, 1>;
   const MatX G = q.transpose() * gradients.cast<double>();  // T × 9
-  Eigen::Matrix<double, 9, 9> linear;
-  Model(Mat3(Mat3::Identity()), lame).jacobian(linear);
+  const Eigen::Matrix<double, 9, 9> linear = linear_response<Model>(lame, own);
   for (Eigen::Index k = count; k < G.rows(); ++k)
     values.row(k) = (volume * linear * G.row(k).transpose()).transpose().cast<float>();
   for (Eigen::Index k = 0; k < count; ++k) {
     const PosedElement& at = posed[static_cast<std::size_t>(k) % posed.size()];
     const Nine g = G.row(k).transpose();
-    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data()) * at.inverse_stretch;
-    const Mat3 P = Model(F, lame).stress() * at.inverse_stretch * at.volume_ratio;
+    const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data()) * at.B;
+    const Mat3 P = Model(F, lame).stress() * at.B.transpose() * at.volume_ratio;
     values.row(k) = (volume * (Eigen::Map<const Nine>(P.data()) - linear * g)).transpose().cast<float>();
   }
 }
@@ -151,25 +164,20 @@ MatX random_frames(const Rig& rest, std::span<const double> p, double height, in
 
 }  // namespace
 
-VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude) {
-  Eigen::Index softest = 0;
-  stiffness.minCoeff(&softest);
-  double largest = 0;
-  for (Eigen::Index v = 0; v < basis.rows(); v += 3)
-    largest = std::max(largest, basis.col(softest).segment<3>(v).norm());
-  return amplitude / std::max(largest, 1e-300) * stiffness[softest] * stiffness.cwiseInverse();
-}
-
 CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std::mt19937_64& random, int linear) {
-  const auto& [mesh, model, basis, stiffness, deviations, candidates, shapes] = sampling;
+  const TetMesh& mesh = sampling.mesh;
+  const std::span<const Index> candidates = sampling.candidates;
+  const Eigen::Index r = sampling.stiffness.rows();
   const int all = count + linear;
-  MatX q(basis.cols(), all);
-  q << random_coordinates(deviations, count, random), random_coordinates(stiffness.cwiseInverse(), linear, random);
+  MatX q(r, all);
+  q << random_coordinates(sampling.spread, count, random),
+      random_coordinates(sampling.stiffness.llt().solve(MatX::Identity(r, r)), linear, random);
   CubatureSamples samples;
   samples.site_size = 9;
-  samples.basis.resize(basis.cols(), 9 * std::ssize(candidates));
+  samples.bases.emplace_back(r, 9 * std::ssize(candidates));
+  samples.counts.push_back(all);
   samples.values.resize(all, 9 * std::ssize(candidates));
-  samples.totals = MatX::Zero(basis.cols(), all);
+  samples.totals = MatX::Zero(r, all);
   // The totals are over all elements, candidates or not; added up in an order that no thread changes.
   const std::int64_t elements = std::ssize(mesh.elements), grain = std::max<std::int64_t>(64, elements / 64);
   std::vector<MatX> totals(static_cast<std::size_t>((elements + grain - 1) / grain), samples.totals);
@@ -179,17 +187,17 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
     for (std::int64_t i = begin; i < end; ++i) {
       const auto e = static_cast<std::size_t>(i);
       const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
-      const Eigen::MatrixXf gradients = gradient_rows(basis, mesh, e, shape).cast<float>();
-      const ElasticMaterial& material = mesh.material_of(e);
-      with_material<double>(model, [&](auto type) {
-        sample_element<typename decltype(type)::type>(gradients, q, count, shape.weight[0],
-                                                      lame_from(material.young, material.poisson),
-                                                      posed_elements(sampling, e, shape), values);
+      const Eigen::MatrixXf gradients =
+          element_gradient(mesh, e, sampling.pose, sampling.directions).transpose().cast<float>();
+      with_material<double>(sampling.material, [&](auto type) {
+        sample_element<typename decltype(type)::type>(
+            gradients, q, count, shape.weight[0], lame_of(sampling, e),
+            posed_element(sampling, e, shape, sampling.pose.positions), posed_elements(sampling, e, shape), values);
       });
       totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
       if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
       const Eigen::Index column = 9 * (candidate - candidates.begin());
-      samples.basis.middleCols<9>(column) = gradients;
+      samples.bases.front().middleCols<9>(column) = gradients;
       samples.values.middleCols<9>(column) = values;
       ++candidate;
     }
@@ -197,34 +205,35 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
   for (const MatX& part : totals) samples.totals += part;
   samples.coordinates = q;
   constexpr double linear_weight = 0.1;
-  MatX known = stiffness.asDiagonal() * q;
+  MatX known = sampling.stiffness * q;
   known.rightCols(linear) *= 1 / linear_weight - 1;
   normalize(samples, known);
   samples.length = std::sqrt(static_cast<double>(count));
   return samples;
 }
 
-MatX neutral_stiffness(const ElasticSampling& sampling, const Cubature& cubature) {
-  MatX K = MatX::Zero(sampling.basis.cols(), sampling.basis.cols());
+MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature) {
+  MatX K = MatX::Zero(sampling.stiffness.rows(), sampling.stiffness.rows());
   for (std::size_t i = 0; i < cubature.sites.size(); ++i) {
     const auto e = static_cast<std::size_t>(sampling.candidates[static_cast<std::size_t>(cubature.sites[i])]);
     const ElementShape<4> shape = element_shape(element_nodes(sampling.mesh, e));
-    const ElasticMaterial& material = sampling.mesh.material_of(e);
-    Eigen::Matrix<double, 9, 9> J;
+    Eigen::Matrix<double, 9, 9> H;
     with_material<double>(sampling.material, [&](auto type) {
-      typename decltype(type)::type(Mat3(Mat3::Identity()), lame_from(material.young, material.poisson)).jacobian(J);
+      H = linear_response<typename decltype(type)::type>(
+          lame_of(sampling, e), posed_element(sampling, e, shape, sampling.pose.positions));
     });
-    const MatX D = gradient_rows(sampling.basis, sampling.mesh, e, shape);
-    K += cubature.weights[static_cast<Eigen::Index>(i)] * shape.weight[0] * D * J * D.transpose();
+    const MatX D = element_gradient(sampling.mesh, e, sampling.pose, sampling.directions);
+    K += cubature.weights[static_cast<Eigen::Index>(i)] * shape.weight[0] * D.transpose() * H * D;
   }
   return K;
 }
 
-std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, double angle, int count, std::mt19937_64& random) {
+std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, std::span<const double> p, double angle, int count,
+                                             std::mt19937_64& random) {
   Gaussian gaussian(random);
   std::vector<std::vector<Vec3>> shapes;
   for (int k = 0; k < count; ++k)
-    shapes.push_back(evaluate_all(rest, perturbed_pose(rest.layout(), rest.layout().neutral, angle, 0, gaussian)));
+    shapes.push_back(evaluate_all(rest, perturbed_pose(rest.layout(), p, angle, 0, gaussian)));
   return shapes;
 }
 
@@ -239,7 +248,8 @@ CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, con
   const MatX a = random_accelerations(rest, p, height, count, random);
   CubatureSamples samples;
   samples.site_size = 3;
-  samples.basis = basis.transpose().cast<float>();
+  samples.bases.push_back(basis.transpose().cast<float>());
+  samples.counts.push_back(count);
   samples.values = (body.lumped_mass().asDiagonal() * a).transpose().cast<float>();
   samples.totals = basis.transpose() * multiply_columns(body.consistent_mass(), a);
   normalize(samples, MatX::Zero(samples.size(), count));

@@ -5,44 +5,44 @@
 #include "supple/fem/elastic_body.h"
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/cubature/cubature.h"
+#include "supple/offline/posespace/pose_basis.h"
 #include "supple/rig/rig.h"
 
 #include <random>
 
 namespace supple {
 
-/// Standard deviations of coordinates that get the same force each, σ_j ∝ 1/λ_j (2016 paper, Eq. 18); `amplitude` is
-/// the largest displacement of a vertex under one deviation of the softest coordinate [m].
-VecX equal_force_deviations(const MatX& basis, const VecX& stiffness, double amplitude);
-
-/// What elastic samples are drawn from.
+/// What elastic samples are drawn from, in one pose of a model.
 struct ElasticSampling {
   const TetMesh& mesh;  ///< neutral pose
   MaterialModel material = MaterialModel::flesh;
-  const MatX& basis;
-  const VecX& stiffness;                      ///< Λ = UᵀKU, diagonal
-  const VecX& deviations;                     ///< σ
+  const PoseBasis& pose;
+  BasisDirections directions = BasisDirections::rotating;
+  const MatX& stiffness;                      ///< Λ = ÛᵀKÛ in the pose
+  const MatX& spread;                         ///< q = spread · g, g a vector of standard normal numbers
   std::span<const Index> candidates;          ///< elements that may become sites, ascending
-  std::span<const std::vector<Vec3>> shapes;  ///< rest shapes that samples take in turn; none: the neutral one
+  std::span<const std::vector<Vec3>> shapes;  ///< rest shapes that samples take in turn; none: that of the pose
 };
 
-/// Elastic forces: q_j is normal with deviation σ_j, and a whole sample is stretched by 1/8 to 2, so that flesh is
-/// right when it barely moves and when it swings far. Samples that are all large teach little about small strain: a few
-/// crushed elements rule them.
+/// Elastic forces under random coordinates; a whole sample is stretched by 1/8 to 2, so that flesh is right when it
+/// barely moves and when it swings far. Samples that are all large teach little about small strain: a few crushed
+/// elements rule them.
 ///
-/// What is to be fitted is how forces differ from Λ q, the linear answer of the neutral pose, because they grow with
-/// strain and because the rest shape isn't the neutral one. With F and S as in runtime/posespace/cubature_forces.h:
-///   s_e = V_e [det S vec(P(F) S⁻¹) − (∂P/∂F)(1) D_e q],     b = f − Λ q
+/// What is to be fitted is how forces differ from Λ q, the linear answer of the pose, because they grow with strain and
+/// because the rest shape isn't that of the pose. With F and B as in runtime/posespace/cubature_forces.h, J = det F_Φ
+/// and H_0 = J (B ⊗ 1) (∂P/∂F)(1) (Bᵀ ⊗ 1) in the pose itself:
+///   s_e = V_e [J vec(P(F) Bᵀ) − H_0 D_e q],     b = f − Λ q
 /// `linear` samples more, of a tenth of the weight, ask for the linear answer itself, K_c q ≈ Λ q with the same force
 /// for each coordinate: where the others leave K_c free it stays near Λ, and what they fit isn't the difference of
 /// large weights. They don't count for errors.
 CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std::mt19937_64& random, int linear = 0);
 
-/// Σ w_e V_e D_eᵀ (∂P/∂F)(1) D_e: what the elements of a cubature make of Λ.
-MatX neutral_stiffness(const ElasticSampling& sampling, const Cubature& cubature);
+/// Σ w_e V_e D_eᵀ H_0 D_e: what the elements of a cubature make of Λ.
+MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature);
 
-/// Rest shapes in random poses: every joint turned by up to `angle` [rad] from the neutral pose.
-std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, double angle, int count, std::mt19937_64& random);
+/// Rest shapes in random poses: every joint turned by up to `angle` [rad] from pose p.
+std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, std::span<const double> p, double angle, int count,
+                                             std::mt19937_64& random);
 
 /// Accelerations of all vertices in a random motion around a pose, one moment per column: `count` + 2 random
 /// perturbations of p, of at most one degree and a two-thousandth of the height, and of the character's placement, are
@@ -50,8 +50,8 @@ std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, double angle, int 
 MatX random_accelerations(const Rig& rest, std::span<const double> p, double height, int count,
                           std::mt19937_64& random);
 
-/// Inertial forces around a pose under random accelerations. Sites are all vertices; each contributes its lumped mass
-/// times its acceleration to the true Uᵀ M a.
+/// Inertial forces around a pose under random accelerations; `basis` points in the directions of the world. Sites are
+/// all vertices; each contributes its lumped mass times its acceleration to the true Uᵀ M a.
 CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const Rig& rest, std::span<const double> p,
                                  double height, int count, std::mt19937_64& random);
 

@@ -260,6 +260,13 @@ Result<Modes> ConstrainedBody::modes(const ModesSettings& settings, Progress& pr
   return modes;
 }
 
+MatX ConstrainedBody::responses(const MatX& forces) const {
+  double residual = 0;
+  int rounds = 0;
+  return impl_->expand(
+      impl_->solve_statics(impl_->w.asDiagonal() * restrict_columns(impl_->free, forces), residual, rounds));
+}
+
 Result<ModalDerivatives> ConstrainedBody::derivatives(const Modes& modes, int count, Progress& progress) const {
   if (modes.shapes.rows() != impl_->body.dof_count() || count < 1 || count > modes.shapes.cols()) {
     return input_error(

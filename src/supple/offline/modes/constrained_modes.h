@@ -48,6 +48,8 @@ class ConstrainedBody {
 
   /// `rigid`: motions that cost no energy and obey the constraints, as W y too.
   Result<Modes> modes(const ModesSettings& settings = {}, Progress& progress = Progress::silent()) const;
+  /// W y with K y = W f up to what constraints carry, for forces f on all degrees of freedom: how the region gives way.
+  MatX responses(const MatX& forces) const;
   /// Of the first `count` modes; pairs i ≤ j without weights, else all. Fails when rigid motions are left.
   Result<ModalDerivatives> derivatives(const Modes& modes, int count, Progress& progress = Progress::silent()) const;
 

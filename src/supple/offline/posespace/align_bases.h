@@ -9,7 +9,7 @@
 #pragma once
 
 #include "supple/math/block_matrix.h"
-#include "supple/offline/posespace/model_builder.h"
+#include "supple/offline/posespace/pose_basis.h"
 
 namespace supple {
 

@@ -2,7 +2,6 @@
 #include "supple/offline/posespace/model_builder.h"
 
 #include "supple/fem/element.h"
-#include "supple/fem/posed_rest.h"
 
 #include <Eigen/LU>
 
@@ -13,14 +12,6 @@ namespace supple {
 namespace {
 
 using RegionSet = std::vector<char>;  ///< which regions, one entry each
-
-Mat3 edges_of(const TetMesh& mesh, std::span<const Vec3> x, std::size_t e) {
-  const auto& nodes = mesh.elements[e];
-  Mat3 edges;
-  for (std::size_t k = 1; k < 4; ++k)
-    edges.col(static_cast<int>(k) - 1) = x[static_cast<std::size_t>(nodes[k])] - x[static_cast<std::size_t>(nodes[0])];
-  return edges;
-}
 
 class Builder {
  public:
@@ -129,7 +120,7 @@ class Builder {
       const std::size_t i = members[static_cast<std::size_t>(k)];
       const auto e = static_cast<std::size_t>(parts_.elements.front().sites[i]);
       block.tets.push_back(tet(parts_.mesh.elements[e]));
-      const double volume = edges_of(parts_.mesh, parts_.mesh.vertices, e).determinant() / 6;
+      const double volume = element_shape(element_nodes(parts_.mesh, e)).volume();
       for (Eigen::Index pose = 0; pose < poses; ++pose) {
         const PoseBasis& known = parts_.poses[static_cast<std::size_t>(pose)];
         const ElasticMaterial& material = known.materials.empty() ? parts_.mesh.material_of(e) : known.materials[e];
@@ -237,25 +228,6 @@ class Builder {
 };
 
 }  // namespace
-
-MatX element_gradient(const TetMesh& mesh, std::size_t e, const PoseBasis& pose, BasisDirections directions) {
-  const Mat3 inverse_edges = edges_of(mesh, mesh.vertices, e).inverse();
-  Mat3 back = Mat3::Identity();
-  if (directions == BasisDirections::rotating)
-    back = posed_rest<double>(edges_of(mesh, pose.positions, e) * inverse_edges).rotation.transpose();
-  const auto& nodes = mesh.elements[e];
-  MatX rows = MatX::Zero(9, pose.basis.cols());
-  // Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all four add up to zero.
-  const auto turned = [&](std::size_t a) -> MatX {
-    return back * pose.turns[static_cast<std::size_t>(nodes[a])] * pose.basis.middleRows<3>(3 * nodes[a]);
-  };
-  const MatX origin = turned(0);
-  for (std::size_t a = 1; a < 4; ++a) {
-    const MatX difference = turned(a) - origin;
-    for (int j = 0; j < 3; ++j) rows.middleRows<3>(3 * j) += inverse_edges(static_cast<int>(a) - 1, j) * difference;
-  }
-  return rows;
-}
 
 PoseSpaceModel build_model(const ModelParts& parts) { return Builder(parts).build(); }
 

@@ -9,20 +9,9 @@
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/cubature/cubature.h"
 #include "supple/offline/posespace/frame_sites.h"
+#include "supple/offline/posespace/pose_basis.h"
 
 namespace supple {
-
-/// The reduced model of one pose, over the whole mesh.
-struct PoseBasis {
-  std::vector<double> p;
-  std::vector<Vec3> positions;             ///< Φ(p)
-  std::vector<Mat3> turns;                 ///< R(p), of every vertex
-  MatX basis;                              ///< Û: the basis, turned back
-  std::vector<ElasticMaterial> materials;  ///< of each element; empty: those of the mesh
-};
-
-/// Nine rows of an element, see ElementBlock::gradients; `directions` of the world leave the basis where it points.
-MatX element_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& pose, BasisDirections directions);
 
 struct ModelParts {
   const TetMesh& mesh;

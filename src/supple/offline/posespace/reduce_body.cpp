@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/reduce_body.h"
 
-#include <fmt/format.h>
-
-#include "supple/base/parallel.h"
-#include "supple/fem/element.h"
-#include "supple/fem/modes.h"
-#include "supple/math/sparse_factor.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
-#include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/modes/modal_derivatives.h"
 #include "supple/offline/posespace/flesh_frequency.h"
-#include "supple/offline/posespace/model_builder.h"
 #include "supple/offline/posespace/train_cubature.h"
+#include "supple/runtime/posespace/frame_field.h"
 
 #include <Eigen/Eigenvalues>
-#include <Eigen/Geometry>
 #include <Eigen/LU>
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 namespace supple {
 namespace {
@@ -65,143 +57,7 @@ std::vector<Index> others(const std::vector<Index>& ascending, Index count) {
   return result;
 }
 
-// ---- basis ----------------------------------------------------------------------------------------------------------
-
-// Three kinds of shapes share the basis (measured on the projection of full simulations: docs/theory.md):
-//   linear modes         how flesh rings                                             4/9 of r
-//   inertial responses   K⁻¹ M a, how flesh gives way when the rig moves it: to      3/9
-//                        accelerations of the character's own clips, each in its pose, and of random motion around
-//                        the neutral pose
-//   modal derivatives    how both curve as they grow, weighted as in Eq. 16 of the   2/9
-//                        2005 paper
-
-/// `shapes` without their part in the span of the mass-orthonormal `basis`.
-MatX without(const ElasticBody& body, const MatX& basis, MatX shapes) {
-  const MatX M_basis = multiply_columns(body.consistent_mass(), basis);
-  shapes -= basis * (M_basis.transpose() * shapes).eval();
-  return shapes;
-}
-
-/// The basis with the `count` most important directions of the weighted shapes that it lacks.
-Result<MatX> extend(const ElasticBody& body, const MatX& basis, MatX shapes, const VecX& weights, int count) {
-  const Result<MassPca> pca = mass_pca(body.consistent_mass(), without(body, basis, std::move(shapes)), weights);
-  if (!pca.ok()) return pca.error();
-  const Eigen::Index more = std::min<Eigen::Index>(count, pca->basis.cols());
-  MatX all(basis.rows(), basis.cols() + more);
-  all << basis, pca->basis.leftCols(more);
-  return mass_orthonormalize(body.consistent_mass(), std::move(all));
-}
-
-/// K⁻¹ M a in any shape of rest; the pattern is analysed once.
-class InertialResponse {
- public:
-  InertialResponse(const ElasticBody& body, FreeVertices free)
-      : body_(body), free_(std::move(free)), K_(body.make_matrix()), f_(body.dof_count()) {}
-
-  /// Responses in the shape of `posed`, one for each column of accelerations. False where it is not stable.
-  bool solve(const ElasticBody& posed, const MatX& accelerations, Eigen::Ref<MatX> responses) {
-    posed.internal_force_and_stiffness(VecX::Zero(body_.dof_count()), f_, K_);
-    const Eigen::SparseMatrix<double> lower = K_.to_sparse_lower(free_.vertices());
-    if (!analyzed_) factor_.analyze(lower, 3);
-    analyzed_ = true;
-    if (!factor_.factorize(lower)) return false;
-    const MatX pushed = multiply_columns(body_.consistent_mass(), accelerations);
-    MatX loads(3 * free_.count(), pushed.cols());
-    for (Eigen::Index c = 0; c < pushed.cols(); ++c) loads.col(c) = free_.restrict(pushed.col(c));
-    const MatX solved = factor_.solve(loads);
-    for (Eigen::Index c = 0; c < pushed.cols(); ++c) responses.col(c) = free_.expand(solved.col(c));
-    return true;
-  }
-
- private:
-  const ElasticBody& body_;
-  FreeVertices free_;
-  BlockMatrix K_;
-  VecX f_;
-  SparseFactor factor_;
-  bool analyzed_ = false;
-};
-
-/// Each vertex's three numbers turned by its rotation, or turned back.
-void turn(std::span<const Eigen::Vector4d> turns, bool back, Eigen::Ref<VecX> x) {
-  for (std::size_t v = 0; v < turns.size(); ++v) {
-    auto at = x.segment<3>(3 * static_cast<Eigen::Index>(v));
-    const Quat q = unit_quaternion(turns[v].data());
-    at = (back ? q.conjugate() : q) * Vec3(at);
-  }
-}
-
-/// Rᵀ K_p⁻¹ M R a for every known moment: how flesh gives way in the pose where it is pushed. A posed shape can be
-/// unstable where a rig crushes elements; such a moment counts for nothing.
-MatX known_responses(const ElasticBody& body, const TetMesh& mesh, const Rig& rest, const FreeVertices& free,
-                     const KnownMotion& motion) {
-  MatX result = MatX::Zero(body.dof_count(), motion.accelerations.cols());
-  constexpr std::int64_t grain = 8;
-  parallel_ranges(result.cols(), grain, [&](std::int64_t begin, std::int64_t end) {
-    InertialResponse response(body, free);
-    for (std::int64_t c = begin; c < end; ++c) {
-      const std::vector<Vec3> x = evaluate_all(rest, motion.moments[static_cast<std::size_t>(c)]);
-      const std::vector<Eigen::Vector4d> turns = vertex_rotations(mesh, x);
-      VecX a = motion.accelerations.col(c);
-      turn(turns, false, a);
-      const ElasticBody posed = body.posed(Eigen::Map<const VecX>(x.front().data(), body.dof_count()));
-      if (response.solve(posed, a, result.middleCols(c, 1))) turn(turns, true, result.col(c));
-    }
-  });
-  return result;
-}
-
-/// Responses to the known motion, and to random accelerations around the neutral pose. Both are brought to one size;
-/// then random ones count a tenth: they are there for motion that the clips don't show.
-Result<MatX> inertial_responses(const ElasticBody& body, const TetMesh& mesh, const Rig& rest,
-                                std::span<const Index> fixed, const KnownMotion& motion, const MatX& random) {
-  const Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
-  InertialResponse response(body, *free);
-  MatX from_random(body.dof_count(), random.cols());
-  if (!response.solve(body, random, from_random))
-    return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
-  if (!(motion.accelerations.norm() > 0)) return from_random;
-  const MatX known = known_responses(body, mesh, rest, *free, motion);
-  MatX all(body.dof_count(), known.cols() + random.cols());
-  constexpr double share = 0.1;
-  all << known / motion.accelerations.norm(), from_random * (share / std::max(random.norm(), 1e-300));
-  return all;
-}
-
-Result<MatX> add_derivatives(const ElasticBody& body, std::span<const Index> fixed, const Modes& modes,
-                             const MatX& basis, int count, Progress& progress) {
-  constexpr int most_differentiated = 20;  // n modes have n (n + 1) / 2 derivatives; high ones have no weight
-  const int differentiated = std::min(static_cast<int>(modes.shapes.cols()), most_differentiated);
-  Result<ModalDerivatives> derivatives = static_derivatives(body, fixed, modes, differentiated, progress);
-  if (!derivatives.ok()) return derivatives.error();
-  const VecX norms = mass_norms(body.consistent_mass(), derivatives->shapes);
-  VecX weights = VecX::Zero(norms.size());
-  for (Eigen::Index c = 0; c < norms.size(); ++c) {
-    const auto [i, j] = derivatives->pairs[static_cast<std::size_t>(c)];
-    const VecX& lambda = modes.eigenvalues;
-    if (norms[c] > 1e-9 * norms.maxCoeff()) weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
-  }
-  return extend(body, basis, std::move(derivatives->shapes), weights, count);
-}
-
-Result<MatX> make_basis(const ElasticBody& body, const Rig& rest, const KnownMotion& motion, double height, int size,
-                        std::uint64_t seed, ReducedBody& reduced, Progress& progress) {
-  const int linear = std::max(1, size * 4 / 9);
-  const int responses = (size - linear) * 3 / 5;
-  const Result<Modes> modes = compute_modes(body, reduced.fixed, {.count = linear}, progress);
-  if (!modes.ok()) return modes.error();
-  reduced.frequencies = modes->frequencies;
-  if (size <= linear) return modes->shapes;
-  progress.stage("responses to motion");
-  std::mt19937_64 random(seed);
-  Result<MatX> shapes = inertial_responses(body, reduced.mesh, rest, reduced.fixed, motion,
-                                           random_accelerations(rest, rest.layout().neutral, height, 80, random));
-  if (!shapes.ok()) return shapes.error();
-  const Result<MatX> basis = extend(body, modes->shapes, std::move(*shapes), {}, responses);
-  if (!basis.ok()) return basis.error();
-  return add_derivatives(body, reduced.fixed, *modes, *basis, size - static_cast<int>(basis->cols()), progress);
-}
+// ---- bases of the poses ---------------------------------------------------------------------------------------------
 
 /// A shape and its negative are the same. Which of them comes out of a solver is an accident of rounding, and all that
 /// is drawn at random afterwards would depend on it; so each points along one fixed direction that no symmetry knows.
@@ -212,15 +68,46 @@ void choose_signs(MatX& U) {
     if (along.dot(U.col(c)) < 0) U.col(c) *= -1;
 }
 
-/// Turns the basis so that UᵀKU is diagonal, ascending.
-VecX diagonalize(const ElasticBody& body, MatX& U) {
-  BlockMatrix K = body.make_matrix();
-  VecX f(body.dof_count());
-  body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(U.transpose() * multiply_columns(K, U));
-  U = U * eigen.eigenvectors();
-  choose_signs(U);
-  return eigen.eigenvalues();
+/// ÛᵀKÛ in a pose at rest.
+MatX projected_stiffness(const ElasticBody& posed, const PoseBasis& pose) {
+  BlockMatrix K = posed.make_matrix();
+  VecX f(posed.dof_count());
+  posed.internal_force_and_stiffness(VecX::Zero(posed.dof_count()), f, K);
+  const MatX U = turned(pose);
+  const MatX projected = U.transpose() * multiply_columns(K, U);
+  return 0.5 * (projected + projected.transpose());
+}
+
+/// Turns the basis so that its stiffness is diagonal, ascending.
+void diagonalize(const ElasticBody& body, PoseBasis& pose) {
+  const Eigen::SelfAdjointEigenSolver<MatX> eigen(projected_stiffness(body, pose));
+  pose.basis = pose.basis * eigen.eigenvectors();
+  choose_signs(pose.basis);
+}
+
+/// R(p) of every vertex, as the running model blends it.
+std::vector<Mat3> vertex_turns(const TetMesh& mesh, const FrameSites& frames, std::span<const Vec3> positions) {
+  PoseSpaceModel sites;
+  for (const std::array<Index, 4>& site : frames.sites) {
+    Mat3 edges;
+    for (std::size_t k = 1; k < 4; ++k)
+      edges.col(static_cast<int>(k) - 1) = mesh.vertices[static_cast<std::size_t>(site[k])] -
+                                           mesh.vertices[static_cast<std::size_t>(site[0])];
+    sites.sites.push_back({site, edges.inverse()});
+  }
+  FrameField<double> field(sites);
+  field.update(positions);
+  std::vector<Mat3> turns;
+  for (const FrameBlend& blend : frames.vertices) turns.push_back(field.blend(blend));
+  return turns;
+}
+
+/// The neutral pose and those that were asked for, without bases.
+std::vector<PoseBasis> known_poses(const Rig& rest, const ReduceSettings& settings) {
+  std::vector<PoseBasis> poses;
+  poses.push_back({rest.layout().neutral, evaluate_all(rest, rest.layout().neutral), {}, {}, {}});
+  for (const ReducePose& pose : settings.poses) poses.push_back({pose.p, evaluate_all(rest, pose.p), {}, {}, {}});
+  return poses;
 }
 
 // ---- stiffness ------------------------------------------------------------------------------------------------------
@@ -237,6 +124,7 @@ Status tune_stiffness(const ReduceSettings& settings, ReducedBody& reduced) {
     const double factor = std::pow(*settings.frequency / *frequency, 2);
     if (reduced.mesh.materials.empty()) set_uniform_material(reduced.mesh, default_material());
     for (ElasticMaterial& material : reduced.mesh.materials) material.young *= factor;
+    reduced.stiffness_factor = factor;
   }
   reduced.young = reduced.mesh.materials.empty() ? default_material().young : reduced.mesh.materials.front().young;
   for (const ElasticMaterial& material : reduced.mesh.materials)
@@ -244,66 +132,169 @@ Status tune_stiffness(const ReduceSettings& settings, ReducedBody& reduced) {
   return {};
 }
 
+// ---- all of it -------------------------------------------------------------------------------------------------------
+
+class Reduction {
+ public:
+  Reduction(const EmbeddedBody& body, std::shared_ptr<const Rig> rest, const KnownMotion& motion,
+            const ReduceSettings& settings, Progress& progress)
+      : body_(body), rest_(std::move(rest)), motion_(motion), settings_(settings), progress_(progress) {}
+
+  Result<ReducedBody> run() {
+    reduced_.mesh = body_.mesh;
+    reduced_.fixed = hold_loose_pieces(body_.mesh, body_.fixed_vertices);
+    free_ = others(reduced_.fixed, static_cast<Index>(body_.mesh.vertices.size()));
+    if (free_.empty())
+      return input_error(
+          "everything is held by bones or is a hard part, so nothing is left to be soft; see [bones] in the recipe");
+    progress_.stage("tuning the stiffness");
+    SUPPLE_RETURN_IF_ERROR(tune_stiffness(settings_, reduced_));
+    const Result<ElasticBody> elastic = ElasticBody::create(reduced_.mesh, settings_.material);
+    if (!elastic.ok()) return elastic.error();
+    height_ = bounds_of(body_.skin.vertices).size().maxCoeff();
+    SUPPLE_RETURN_IF_ERROR(place_poses());
+    SUPPLE_RETURN_IF_ERROR(find_bases(*elastic));
+    if (progress_.cancelled()) return failure("cancelled");
+    finish(*elastic, train(*elastic));
+    if (progress_.cancelled()) return failure("cancelled");
+    return std::move(reduced_);
+  }
+
+ private:
+  Status place_poses() {
+    progress_.stage("following the pose");
+    reduced_.poses = known_poses(*rest_, settings_);
+    if (reduced_.poses.size() > 1) {
+      std::vector<std::vector<double>> parameters;
+      for (const PoseBasis& pose : reduced_.poses) parameters.push_back(pose.p);
+      Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(rest_->layout(), std::move(parameters));
+      if (!weights.ok()) return weights.error();
+      weights_ = std::move(*weights);
+    }
+    std::vector<std::vector<Vec3>> shapes;
+    for (const std::vector<double>& p : motion_.poses) shapes.push_back(evaluate_all(*rest_, p));
+    for (std::size_t i = 1; i < reduced_.poses.size(); ++i) shapes.push_back(reduced_.poses[i].positions);
+    frames_ = choose_frame_sites(reduced_.mesh, free_, shapes, settings_.frames);
+    reduced_.frame_error = frames_.error;
+    for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
+      PoseBasis& pose = reduced_.poses[i];
+      pose.turns = vertex_turns(reduced_.mesh, frames_, pose.positions);
+      if (i == 0) pose.turns.assign(pose.turns.size(), Mat3::Identity());
+      if (i > 0) pose.materials = settings_.poses[i - 1].materials;
+      for (ElasticMaterial& material : pose.materials) material.young *= reduced_.stiffness_factor;
+    }
+    return {};
+  }
+
+  Status find_contacts() {
+    if (!settings_.contact) return {};
+    for (const PoseBasis& pose : reduced_.poses) {
+      const Result<std::vector<SelfContact>> contacts =
+          find_self_contacts(reduced_.mesh, pose.positions, *settings_.contact);
+      if (!contacts.ok()) return contacts.error();
+      reduced_.contacts.push_back(static_cast<int>(contacts->size()));
+      constraints_.push_back(contact_constraints(*contacts, static_cast<Index>(reduced_.mesh.vertices.size()),
+                                                 settings_.contact_kind));
+    }
+    return {};
+  }
+
+  Status find_bases(const ElasticBody& elastic) {
+    const auto start = Clock::now();
+    SUPPLE_RETURN_IF_ERROR(find_contacts());
+    const auto available = static_cast<int>(std::min<std::size_t>(3 * free_.size(), 1'000'000));
+    const PoseBasesInput input{.body = elastic,
+                               .mesh = reduced_.mesh,
+                               .rest = *rest_,
+                               .fixed = reduced_.fixed,
+                               .motion = motion_,
+                               .weights = weights_ ? &*weights_ : nullptr,
+                               .regions = settings_.regions,
+                               .contacts = constraints_,
+                               .height = height_,
+                               .size = std::clamp(settings_.size, 1, std::max(1, available / 2)),
+                               .seed = settings_.seed};
+    Result<PoseBases> bases = make_bases(input, reduced_.poses, progress_);
+    if (!bases.ok()) return bases.error();
+    reduced_.frequencies = bases->frequencies;
+    reduced_.region_sizes = bases->region_sizes;
+    if (bases->region_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
+    reduced_.alignment =
+        align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses);
+    for (const PoseBasis& pose : reduced_.poses) stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
+    reduced_.basis = reduced_.poses.front().basis;
+    reduced_.modes_seconds = seconds_since(start);
+    return {};
+  }
+
+  PoseCubature train(const ElasticBody& elastic) {
+    const auto start = Clock::now();
+    PoseCubature cubature = train_cubature({.body = elastic,
+                                            .rest = *rest_,
+                                            .mesh = reduced_.mesh,
+                                            .poses = reduced_.poses,
+                                            .stiffness = stiffness_,
+                                            .directions = settings_.directions,
+                                            .free = free_,
+                                            .accelerations = motion_.accelerations,
+                                            .known_poses = motion_.poses,
+                                            .height = height_},
+                                           {.tolerance = settings_.cubature_tolerance,
+                                            .elements = settings_.cubature_elements,
+                                            .vertices = settings_.cubature_vertices,
+                                            .seed = settings_.seed},
+                                           progress_);
+    reduced_.elastic_error = cubature.elastic_error;
+    reduced_.inertial_error = cubature.inertial_error;
+    reduced_.elastic_training_error = cubature.elastic_training_error;
+    reduced_.inertial_training_error = cubature.vertices.training_error;
+    reduced_.cubature_seconds = seconds_since(start);
+    return cubature;
+  }
+
+  void finish(const ElasticBody& elastic, const PoseCubature& cubature) {
+    PoseSpaceModel model = build_model({.mesh = reduced_.mesh,
+                                        .embedding = body_.embedding,
+                                        .frames = frames_,
+                                        .poses = reduced_.poses,
+                                        .region_sizes = reduced_.region_sizes,
+                                        .elements = cubature.elements,
+                                        .vertices = cubature.vertices,
+                                        .vertex_mass = elastic.lumped_mass(),
+                                        .directions = settings_.directions});
+    model.rest = std::move(rest_);
+    model.material = settings_.material;
+    model.poses = std::move(weights_);
+    model.stiffness = stiffness_.front().diagonal();
+    model.corrections = cubature.corrections;
+    model.height = height_;
+    for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
+      const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);
+      for (std::size_t j = 0; j <= i; ++j)
+        model.mass.emplace_back(M_basis.transpose() * reduced_.poses[j].basis);
+    }
+    reduced_.model = std::make_shared<const PoseSpaceModel>(std::move(model));
+  }
+
+  const EmbeddedBody& body_;
+  std::shared_ptr<const Rig> rest_;
+  const KnownMotion& motion_;
+  const ReduceSettings& settings_;
+  Progress& progress_;
+  ReducedBody reduced_;
+  std::vector<Index> free_;
+  std::optional<PoseSpaceWeights> weights_;
+  FrameSites frames_;
+  std::vector<SparseConstraints> constraints_;
+  std::vector<MatX> stiffness_;
+  double height_ = 1;
+};
+
 }  // namespace
 
 Result<ReducedBody> reduce_body(const EmbeddedBody& body, std::shared_ptr<const Rig> rest, const KnownMotion& motion,
                                 const ReduceSettings& settings, Progress& progress) {
-  ReducedBody reduced;
-  reduced.mesh = body.mesh;
-  reduced.fixed = hold_loose_pieces(body.mesh, body.fixed_vertices);
-  const std::vector<Index> free = others(reduced.fixed, static_cast<Index>(body.mesh.vertices.size()));
-  if (free.empty())
-    return input_error(
-        "everything is held by bones or is a hard part, so nothing is left to be soft; see [bones] in the recipe");
-  progress.stage("tuning the stiffness");
-  SUPPLE_RETURN_IF_ERROR(tune_stiffness(settings, reduced));
-  const Result<ElasticBody> elastic = ElasticBody::create(reduced.mesh, settings.material);
-  if (!elastic.ok()) return elastic.error();
-
-  auto start = Clock::now();
-  const auto available = static_cast<int>(std::min<std::size_t>(3 * free.size(), 1'000'000));
-  const double height = bounds_of(body.skin.vertices).size().maxCoeff();
-  Result<MatX> basis =
-      make_basis(*elastic, *rest, motion, height, std::clamp(settings.size, 1, std::max(1, available / 2)),
-                 settings.seed, reduced, progress);
-  if (!basis.ok()) return basis.error();
-  reduced.basis = std::move(*basis);
-  const VecX stiffness = diagonalize(*elastic, reduced.basis);
-  reduced.modes_seconds = seconds_since(start);
-
-  start = Clock::now();
-  std::vector<std::vector<Vec3>> shapes;
-  for (const std::vector<double>& p : motion.poses) shapes.push_back(evaluate_all(*rest, p));
-  const PoseCubature cubature = train_cubature(
-      {*elastic, *rest, reduced.mesh, reduced.basis, stiffness, free, motion.accelerations, shapes, height}, settings,
-      progress);
-  reduced.elastic_error = cubature.elastic_error;
-  reduced.inertial_error = cubature.inertial_error;
-  reduced.elastic_training_error = cubature.elements.training_error;
-  reduced.inertial_training_error = cubature.vertices.training_error;
-  reduced.cubature_seconds = seconds_since(start);
-  if (progress.cancelled()) return failure("cancelled");
-
-  progress.stage("following the pose");
-  const FrameSites frames = choose_frame_sites(reduced.mesh, free, shapes, settings.frames);
-  reduced.frame_error = frames.error;
-  PoseBasis neutral{rest->layout().neutral, reduced.mesh.vertices,
-                    std::vector<Mat3>(reduced.mesh.vertices.size(), Mat3::Identity()), reduced.basis, {}};
-  PoseSpaceModel model = build_model({.mesh = reduced.mesh,
-                                      .embedding = body.embedding,
-                                      .frames = frames,
-                                      .poses = {&neutral, 1},
-                                      .region_sizes = {},
-                                      .elements = {&cubature.elements, 1},
-                                      .vertices = cubature.vertices,
-                                      .vertex_mass = elastic->lumped_mass()});
-  model.rest = std::move(rest);
-  model.material = settings.material;
-  model.stiffness = stiffness;
-  model.corrections = {cubature.correction};
-  model.height = height;
-  reduced.model = std::make_shared<const PoseSpaceModel>(std::move(model));
-  return reduced;
+  return Reduction(body, std::move(rest), motion, settings, progress).run();
 }
 
 }  // namespace supple

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReducedBody: an embedded body brought down to r coordinates around its neutral pose, with all that its running copies
-// need (2016 paper, section 5). Third of the product's road:
+// ReducedBody: an embedded body brought down to r coordinates around one or several poses, with all that its running
+// copies need (2016 paper, sections 5 to 8). Third of the product's road:
 //   RawCharacter → EmbeddedBody → ReducedBody → CharacterAsset → CharacterState
 #pragma once
 
-#include "supple/asset/pose_space_model.h"
-#include "supple/base/progress.h"
-#include "supple/offline/cubature/cubature.h"
-#include "supple/offline/fitting/embedded_body.h"
-#include "supple/offline/posespace/frame_sites.h"
+#include "supple/offline/contact/self_contact.h"
+#include "supple/offline/posespace/align_bases.h"
+#include "supple/offline/posespace/pose_bases.h"
 
 namespace supple {
+
+/// A pose besides the neutral one that gets a reduced model of its own.
+struct ReducePose {
+  std::vector<double> p;
+  std::vector<ElasticMaterial> materials;  ///< of each element there; empty: as everywhere
+};
 
 struct ReduceSettings {
   MaterialModel material = MaterialModel::flesh;
@@ -20,6 +24,11 @@ struct ReduceSettings {
   double cubature_tolerance = 0.02;
   int cubature_elements = 0;  ///< 0: as the tolerance asks
   int cubature_vertices = 0;  ///< likewise
+  std::vector<ReducePose> poses;
+  BasisDirections directions = BasisDirections::rotating;
+  std::vector<LocalRegion> regions;            ///< with their numbers of modes; fewer than two: `size` global ones
+  std::optional<SelfContactSettings> contact;  ///< what touches in a pose stays as it touches; absent: no contact
+  ContactKind contact_kind = ContactKind::sliding;
   FrameSiteSettings frames;
   std::uint64_t seed = 1;
 };
@@ -28,7 +37,12 @@ struct ReducedBody {
   std::shared_ptr<const PoseSpaceModel> model;
   TetMesh mesh;                ///< with the materials that were simulated
   std::vector<Index> fixed;    ///< vertices that follow the rig, with those of pieces that no bone holds
-  MatX basis;                  ///< U over all vertices, mass-orthonormal; UᵀKU is diagonal
+  MatX basis;                  ///< U of the neutral pose over all vertices; UᵀKU is diagonal where bases are global
+  std::vector<PoseBasis> poses;   ///< of the model, aligned, the neutral pose first
+  std::vector<int> region_sizes;  ///< columns of each region
+  BasisAlignment alignment;
+  std::vector<int> contacts;      ///< vertices in contact in each pose; empty where contact wasn't asked for
+  double stiffness_factor = 1;    ///< that Young's moduli were multiplied with
   VecX frequencies;            ///< of the linear modes [Hz]
   double flesh_frequency = 0;  ///< [Hz]
   double young = 0;            ///< of the softest element [Pa]
@@ -39,13 +53,6 @@ struct ReducedBody {
   double frame_error = 0;  ///< [rad], see FrameSites
   double modes_seconds = 0, cubature_seconds = 0;
   std::vector<std::string> warnings;
-};
-
-/// What is known of how the character moves; all of it may be empty.
-struct KnownMotion {
-  std::vector<std::vector<double>> poses;  ///< some that it takes, to choose frame sites by
-  MatX accelerations;  ///< of all vertices, turned back by their rotation since the neutral pose; one moment per column
-  std::vector<std::vector<double>> moments;  ///< the pose of each column
 };
 
 /// `rest`: Φ over the body's mesh. Fails when nothing is free to move.

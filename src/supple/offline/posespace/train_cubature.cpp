@@ -4,6 +4,7 @@
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/mass_pca.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace supple {
 namespace {
 
 /// Elements with a vertex that can move; at most as many as fit into memory, evenly spread.
-std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index> free) {
+std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index> free, std::size_t most) {
   std::vector<char> is_free(mesh.vertices.size(), 0);
   for (const Index v : free) is_free[static_cast<std::size_t>(v)] = 1;
   std::vector<Index> all;
@@ -21,7 +22,6 @@ std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index
                     [&](Index v) { return is_free[static_cast<std::size_t>(v)] != 0; }))
       all.push_back(static_cast<Index>(e));
   }
-  constexpr std::size_t most = 40'000;
   if (all.size() <= most) return all;
   std::vector<Index> some;
   for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
@@ -30,97 +30,163 @@ std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index
 
 /// Λ − K_c; the flesh must not lose its stiffness where few elements lose theirs, so at most a share of Λ is taken
 /// away.
-MatX limited_correction(const VecX& stiffness, const MatX& K_c) {
+MatX limited_correction(const MatX& stiffness, const MatX& K_c) {
   constexpr double most = 0.5;
-  const VecX root = stiffness.cwiseSqrt();
-  const MatX scaled = root.cwiseInverse().asDiagonal() * K_c * root.cwiseInverse().asDiagonal();
+  const Eigen::LLT<MatX> root(stiffness);
+  MatX scaled = root.matrixL().solve(K_c);
+  scaled = root.matrixL().solve(scaled.transpose()).eval();
   const Eigen::SelfAdjointEigenSolver<MatX> eigen(MatX(MatX::Identity(K_c.rows(), K_c.cols()) - scaled));
   const VecX values = eigen.eigenvalues().cwiseMax(-most);
-  const MatX V = root.asDiagonal() * eigen.eigenvectors();
+  const MatX V = root.matrixL() * eigen.eigenvectors();
   return V * values.asDiagonal() * V.transpose();
 }
 
-/// How far the coordinates go: their static answers to the inertia of the known motion, none of them below a tenth of
-/// the largest force. Without a known motion all get the same force. Flesh is taken to sway by no more than a
-/// two-hundredth of the height: clips jump.
-VecX typical_deviations(const ElasticBody& body, const MatX& basis, const VecX& stiffness, const MatX& accelerations,
-                        double height) {
-  const double largest = 0.005 * height;
-  const VecX equal = equal_force_deviations(basis, stiffness, 0.005 * height);
-  if (!(accelerations.norm() > 0)) return equal;
-  const MatX f = basis.transpose() * multiply_columns(body.consistent_mass(), accelerations);
-  const VecX force = (f.rowwise().squaredNorm() / static_cast<double>(f.cols())).cwiseSqrt();
-  const VecX deviations = force.cwiseMax(0.1 * force.maxCoeff()).cwiseQuotient(stiffness);
-  if (!(deviations.minCoeff() > 0)) return equal;
-  const VecX squares = basis.cwiseAbs2() * deviations.cwiseAbs2();
+/// How far coordinates go: their static answers to the inertia of the known motion, no force below a tenth of the
+/// largest. Without a known motion all get the same force. Flesh is taken to sway by no more than a two-hundredth of
+/// the height: clips jump.
+MatX typical_spread(const TrainingInput& input, std::size_t pose) {
+  const MatX& basis = input.poses[pose].basis;
+  VecX force = VecX::Ones(basis.cols());
+  double most = std::numeric_limits<double>::infinity();
+  if (input.accelerations.norm() > 0) {
+    const MatX f = basis.transpose() * multiply_columns(input.body.consistent_mass(), input.accelerations);
+    force = (f.rowwise().squaredNorm() / static_cast<double>(f.cols())).cwiseSqrt();
+    force = force.cwiseMax(0.1 * force.maxCoeff()).eval();
+    most = 1;
+  }
+  const MatX spread = input.stiffness[pose].llt().solve(MatX(force.asDiagonal()));
+  const VecX squares = (basis * spread).rowwise().squaredNorm();
   double sway = 0;
   for (Eigen::Index v = 0; v < squares.size(); v += 3) sway = std::max(sway, std::sqrt(squares.segment<3>(v).sum()));
-  return deviations * std::min(1.0, largest / sway);
+  return spread * std::min(most, 0.005 * input.height / std::max(sway, 1e-300));
 }
 
-/// Where the flesh may be: in the known poses, in some that nobody has shown, and at rest.
-std::vector<std::vector<Vec3>> training_shapes(const TrainingInput& input, std::mt19937_64& random) {
+/// Where the flesh may be when a pose of the model is nearest: in known poses, in some that nobody has shown, and in
+/// the pose itself.
+std::vector<std::vector<Vec3>> training_shapes(const TrainingInput& input, std::size_t pose, std::mt19937_64& random) {
   constexpr double angle = 0.2;  // [rad] a joint
-  constexpr int unknown = 7;
-  std::vector<std::vector<Vec3>> shapes = random_shapes(input.rest, angle, unknown, random);
-  shapes.insert(shapes.end(), input.shapes.begin(), input.shapes.end());
-  shapes.push_back(input.mesh.vertices);
+  const int unknown = input.poses.size() == 1 ? 7 : 3;
+  const PoseLayout& layout = input.rest.layout();
+  std::vector<std::vector<Vec3>> shapes = random_shapes(input.rest, input.poses[pose].p, angle, unknown, random);
+  for (const std::vector<double>& p : input.known_poses) {
+    std::size_t nearest = 0;
+    for (std::size_t i = 1; i < input.poses.size(); ++i)
+      if (pose_distance(layout, p, input.poses[i].p) < pose_distance(layout, p, input.poses[nearest].p)) nearest = i;
+    if (nearest == pose) shapes.push_back(evaluate_all(input.rest, p));
+  }
+  shapes.push_back(input.poses[pose].positions);
   return shapes;
 }
 
-/// Sites are chosen with some samples, how many with others; neither may judge the result.
-template <class Sampler>
-Cubature choose_sites(const Sampler& sample, int samples, const CubatureSettings& settings, Progress& progress) {
-  const CubatureSamples known = sample(samples, true), watched = sample(24, false);
-  return select_cubature(known, settings, progress, &watched);
-}
+class Trainer {
+ public:
+  Trainer(const TrainingInput& input, const TrainingSettings& settings, Progress& progress)
+      : input_(input), settings_(settings), progress_(progress), random_(settings.seed) {
+    const auto size = static_cast<int>(input.poses.front().basis.cols());
+    const auto poses = static_cast<int>(input.poses.size());
+    samples_ = poses == 1 ? std::max(120, size) : std::max({40, 240 / poses, size / 2});
+    linear_ = poses == 1 ? size : std::max(8, size / 2);
+  }
 
-void train_elements(const TrainingInput& input, const ReduceSettings& settings, int samples, std::mt19937_64& random,
-                    PoseCubature& result, Progress& progress) {
-  const std::vector<Index> candidates = candidate_elements(input.mesh, input.free);
-  const std::vector<std::vector<Vec3>> shapes = training_shapes(input, random);
-  const VecX deviations =
-      typical_deviations(input.body, input.basis, input.stiffness, input.accelerations, input.height);
-  const ElasticSampling sampling{input.mesh, settings.material, input.basis, input.stiffness,
-                                 deviations, candidates,        shapes};
-  const auto sample = [&](int count, bool training) {
-    return elastic_samples(sampling, count, random, training ? static_cast<int>(input.basis.cols()) : 0);
-  };
-  result.elements = choose_sites(
-      sample, samples, {.most_sites = settings.cubature_elements, .tolerance = settings.cubature_tolerance}, progress);
-  const MatX K_c = neutral_stiffness(sampling, result.elements);
-  result.correction = limited_correction(input.stiffness, K_c);
-  const CubatureSamples unseen = sample(64, false);
-  const MatX limits = result.correction + K_c - MatX(input.stiffness.asDiagonal());
-  result.elastic_error =
-      (cubature_residual(unseen, result.elements) + limits * unseen.coordinates).norm() / unseen.length;
-  for (Index& site : result.elements.sites) site = candidates[static_cast<std::size_t>(site)];
-}
+  void train_elements(PoseCubature& result) {
+    for (std::size_t i = 0; i < input_.poses.size(); ++i) {
+      spreads_.push_back(typical_spread(input_, i));
+      shapes_.push_back(training_shapes(input_, i, random_));
+    }
+    // Candidates × poses × (samples + coordinates) numbers are kept; a GiB of them.
+    const std::size_t row = 9 * sizeof(float) * input_.poses.size() *
+                            static_cast<std::size_t>(samples_ + linear_ + input_.poses.front().basis.cols());
+    const std::vector<Index> candidates =
+        candidate_elements(input_.mesh, input_.free, std::min<std::size_t>(40'000, (std::size_t(1) << 30) / row));
+    const Cubature chosen = choose_sites(
+        [&](int count, bool training) {
+          std::vector<CubatureSamples> all;
+          for (std::size_t i = 0; i < input_.poses.size(); ++i)
+            all.push_back(elastic_samples(sampling(i, candidates), count, random_, training ? linear_ : 0));
+          return joined(std::move(all));
+        },
+        settings_.elements);
+    std::vector<Index> sites;
+    for (const Index site : chosen.sites) sites.push_back(candidates[static_cast<std::size_t>(site)]);
+    result.elastic_training_error = chosen.training_error;
+    for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, chosen, result);
+  }
 
-void train_vertices(const TrainingInput& input, const ReduceSettings& settings, int samples, std::mt19937_64& random,
-                    PoseCubature& result, Progress& progress) {
-  // What counts of an inertial force is how far it moves the flesh, Λ⁻¹ f: a small error along a soft coordinate is
-  // seen.
-  const MatX responding = input.basis * (input.stiffness[0] * input.stiffness.cwiseInverse()).asDiagonal();
-  const auto sample = [&](int count, bool = false) {
-    return inertial_samples(input.body, responding, input.rest, input.rest.layout().neutral, input.height, count,
-                            random);
-  };
-  result.vertices = choose_sites(
-      sample, samples, {.most_sites = settings.cubature_vertices, .tolerance = settings.cubature_tolerance}, progress);
-  result.inertial_error = cubature_error(sample(40), result.vertices);
-}
+  void train_vertices(PoseCubature& result) {
+    // What counts of an inertial force is how far it moves the flesh, Λ⁻¹ f: a small error along a soft coordinate is
+    // seen.
+    std::vector<MatX> responding;
+    for (std::size_t i = 0; i < input_.poses.size(); ++i) {
+      const MatX& stiffness = input_.stiffness[i];
+      const double softest = Eigen::SelfAdjointEigenSolver<MatX>(stiffness, Eigen::EigenvaluesOnly).eigenvalues()[0];
+      responding.push_back(softest * stiffness.llt().solve(turned(input_.poses[i]).transpose()).transpose());
+    }
+    const auto sample = [&](int count, bool) {
+      std::vector<CubatureSamples> all;
+      for (std::size_t i = 0; i < input_.poses.size(); ++i)
+        all.push_back(inertial_samples(input_.body, responding[i], input_.rest, input_.poses[i].p, input_.height, count,
+                                       random_));
+      return joined(std::move(all));
+    };
+    result.vertices = choose_sites(sample, settings_.vertices);
+    result.inertial_error = cubature_error(sample(40, false), result.vertices);
+  }
+
+ private:
+  ElasticSampling sampling(std::size_t pose, std::span<const Index> candidates) const {
+    return {input_.mesh,
+            input_.body.material(),
+            input_.poses[pose],
+            input_.directions,
+            input_.stiffness[pose],
+            spreads_[pose],
+            candidates,
+            shapes_[pose]};
+  }
+
+  /// Sites are chosen with some samples, how many with others; neither may judge the result.
+  template <class Sampler>
+  Cubature choose_sites(const Sampler& sample, int most) {
+    const CubatureSamples known = sample(samples_, true), watched = sample(24, false);
+    return select_cubature(known, {.most_sites = most, .tolerance = settings_.tolerance}, progress_, &watched);
+  }
+
+  /// Weights of one pose (Eq. 19), its correction, and how good both are.
+  void finish_pose(std::size_t pose, const std::vector<Index>& sites, const Cubature& chosen, PoseCubature& result) {
+    std::vector<Index> all(sites.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+    const ElasticSampling own = sampling(pose, sites);
+    Cubature cubature{all, chosen.weights, chosen.training_error};
+    if (input_.poses.size() > 1) cubature = fit_weights(elastic_samples(own, 2 * samples_, random_, linear_), all);
+    const MatX K_c = cubature_stiffness(own, cubature);
+    const MatX correction = limited_correction(input_.stiffness[pose], K_c);
+    const CubatureSamples unseen = elastic_samples(own, 64, random_);
+    const MatX limits = correction + K_c - input_.stiffness[pose];
+    const double error = (cubature_residual(unseen, cubature) + limits * unseen.coordinates).norm() / unseen.length;
+    result.elastic_error = std::max(result.elastic_error, error);
+    result.corrections.push_back(correction);
+    cubature.sites = sites;
+    result.elements.push_back(std::move(cubature));
+  }
+
+  const TrainingInput& input_;
+  const TrainingSettings& settings_;
+  Progress& progress_;
+  std::mt19937_64 random_;
+  int samples_ = 0, linear_ = 0;
+  std::vector<MatX> spreads_;
+  std::vector<std::vector<std::vector<Vec3>>> shapes_;
+};
 
 }  // namespace
 
-PoseCubature train_cubature(const TrainingInput& input, const ReduceSettings& settings, Progress& progress) {
-  std::mt19937_64 random(settings.seed);
-  const int samples = std::max(120, static_cast<int>(input.basis.cols()));
+PoseCubature train_cubature(const TrainingInput& input, const TrainingSettings& settings, Progress& progress) {
   PoseCubature result;
+  Trainer trainer(input, settings, progress);
   progress.stage("choosing elements");
-  train_elements(input, settings, samples, random, result, progress);
+  trainer.train_elements(result);
   progress.stage("choosing vertices");
-  train_vertices(input, settings, samples, random, result, progress);
+  trainer.train_vertices(result);
   return result;
 }
 

@@ -1,33 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements and vertices that stand for all of a character's flesh (offline/cubature), trained around its neutral pose
-// and in the poses that it takes; and the linear correction that goes with them (asset/pose_space_model.h).
+// Elements and vertices that stand for all of a character's flesh (offline/cubature), one set for all poses of its
+// model, trained around each of them and in the poses that it takes; weights for each pose, and the linear corrections
+// that go with them (2016 paper, 5.3 and 5.4; asset/pose_space_model.h).
 #pragma once
 
+#include "supple/base/progress.h"
 #include "supple/fem/elastic_body.h"
-#include "supple/offline/posespace/reduce_body.h"
+#include "supple/offline/cubature/cubature.h"
+#include "supple/offline/posespace/pose_basis.h"
 
 namespace supple {
 
+struct TrainingSettings {
+  double tolerance = 0.02;
+  int elements = 0;  ///< 0: as the tolerance asks
+  int vertices = 0;  ///< likewise
+  std::uint64_t seed = 1;
+};
+
 struct TrainingInput {
-  const ElasticBody& body;
+  const ElasticBody& body;  ///< neutral pose
   const Rig& rest;
   const TetMesh& mesh;
-  const MatX& basis;
-  const VecX& stiffness;                      ///< Λ = UᵀKU, diagonal
-  std::span<const Index> free;                ///< vertices that flesh can move
-  const MatX& accelerations;                  ///< of the known motion, see KnownMotion
-  std::span<const std::vector<Vec3>> shapes;  ///< rest shapes in poses that the character takes
+  std::span<const PoseBasis> poses;
+  std::span<const MatX> stiffness;  ///< Λ_i = Û_iᵀ K_i Û_i
+  BasisDirections directions = BasisDirections::rotating;
+  std::span<const Index> free;                       ///< vertices that flesh can move
+  const MatX& accelerations;                         ///< of the known motion, see KnownMotion
+  std::span<const std::vector<double>> known_poses;  ///< that the character takes
   double height = 1;
 };
 
 struct PoseCubature {
-  Cubature elements;  ///< sites are elements of the mesh
+  std::vector<Cubature> elements;  ///< for each pose, the same sites: elements of the mesh
   Cubature vertices;
-  MatX correction;           ///< Λ − K_c, limited
-  double elastic_error = 0;  ///< on samples that were not trained with, of the whole force
+  std::vector<MatX> corrections;  ///< Λ_i − K_c, limited
+  double elastic_error = 0;       ///< on samples that were not trained with, of the whole force; the worst pose's
   double inertial_error = 0;
+  double elastic_training_error = 0;
 };
 
-PoseCubature train_cubature(const TrainingInput& input, const ReduceSettings& settings, Progress& progress);
+PoseCubature train_cubature(const TrainingInput& input, const TrainingSettings& settings, Progress& progress);
 
 }  // namespace supple

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/posespace/pose_bases.h"
+
+#include "supple/base/parallel.h"
+#include "supple/math/sparse_factor.h"
+#include "supple/offline/cubature/cubature_samples.h"
+#include "supple/offline/modes/constrained_modes.h"
+#include "supple/offline/modes/mass_pca.h"
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+constexpr int random_moments = 80;
+constexpr double random_share = 0.1;  ///< of random motion against the known one: it is there for what clips don't show
+
+/// `shapes` without their part in the span of the mass-orthonormal `basis`.
+MatX without(const BlockMatrix& mass, const MatX& basis, MatX shapes) {
+  const MatX M_basis = multiply_columns(mass, basis);
+  shapes -= basis * (M_basis.transpose() * shapes).eval();
+  return shapes;
+}
+
+/// The basis with the `count` most important directions of the weighted shapes that it lacks.
+Result<MatX> extend(const BlockMatrix& mass, const MatX& basis, MatX shapes, const VecX& weights, int count) {
+  const Result<MassPca> pca = mass_pca(mass, without(mass, basis, std::move(shapes)), weights);
+  if (!pca.ok()) return pca.error();
+  const Eigen::Index more = std::min<Eigen::Index>(count, pca->basis.cols());
+  MatX all(basis.rows(), basis.cols() + more);
+  all << basis, pca->basis.leftCols(more);
+  return mass_orthonormalize(mass, std::move(all));
+}
+
+/// K⁻¹ M a in any shape of rest; the pattern is analysed once.
+class InertialResponse {
+ public:
+  InertialResponse(const ElasticBody& body, FreeVertices free)
+      : body_(body), free_(std::move(free)), K_(body.make_matrix()), f_(body.dof_count()) {}
+
+  /// Responses in the shape of `posed`, one for each column of accelerations. False where it is not stable.
+  bool solve(const ElasticBody& posed, const MatX& accelerations, Eigen::Ref<MatX> responses) {
+    posed.internal_force_and_stiffness(VecX::Zero(body_.dof_count()), f_, K_);
+    const Eigen::SparseMatrix<double> lower = K_.to_sparse_lower(free_.vertices());
+    if (!analyzed_) factor_.analyze(lower, 3);
+    analyzed_ = true;
+    if (!factor_.factorize(lower)) return false;
+    const MatX pushed = multiply_columns(body_.consistent_mass(), accelerations);
+    MatX loads(3 * free_.count(), pushed.cols());
+    for (Eigen::Index c = 0; c < pushed.cols(); ++c) loads.col(c) = free_.restrict(pushed.col(c));
+    const MatX solved = factor_.solve(loads);
+    for (Eigen::Index c = 0; c < pushed.cols(); ++c) responses.col(c) = free_.expand(solved.col(c));
+    return true;
+  }
+
+ private:
+  const ElasticBody& body_;
+  FreeVertices free_;
+  BlockMatrix K_;
+  VecX f_;
+  SparseFactor factor_;
+  bool analyzed_ = false;
+};
+
+/// Each vertex's three numbers turned by its rotation, or turned back.
+void turn(std::span<const Eigen::Vector4d> turns, bool back, Eigen::Ref<VecX> x) {
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    auto at = x.segment<3>(3 * static_cast<Eigen::Index>(v));
+    const Quat q = unit_quaternion(turns[v].data());
+    at = (back ? q.conjugate() : q) * Vec3(at);
+  }
+}
+void turn(std::span<const Mat3> turns, bool back, Eigen::Ref<MatX> x) {
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    auto rows = x.middleRows<3>(3 * static_cast<Eigen::Index>(v));
+    rows = ((back ? Mat3(turns[v].transpose()) : turns[v]) * rows).eval();
+  }
+}
+
+/// Rᵀ K_p⁻¹ M R a for every known moment: how flesh gives way in the pose where it is pushed. A posed shape can be
+/// unstable where a rig crushes elements; such a moment counts for nothing.
+MatX known_responses(const PoseBasesInput& input, const FreeVertices& free) {
+  MatX result = MatX::Zero(input.body.dof_count(), input.motion.accelerations.cols());
+  constexpr std::int64_t grain = 8;
+  parallel_ranges(result.cols(), grain, [&](std::int64_t begin, std::int64_t end) {
+    InertialResponse response(input.body, free);
+    for (std::int64_t c = begin; c < end; ++c) {
+      const std::vector<Vec3> x = evaluate_all(input.rest, input.motion.moments[static_cast<std::size_t>(c)]);
+      const std::vector<Eigen::Vector4d> turns = vertex_rotations(input.mesh, x);
+      VecX a = input.motion.accelerations.col(c);
+      turn(turns, false, a);
+      const ElasticBody posed = input.body.posed(Eigen::Map<const VecX>(x.front().data(), input.body.dof_count()));
+      if (response.solve(posed, a, result.middleCols(c, 1))) turn(turns, true, result.col(c));
+    }
+  });
+  return result;
+}
+
+/// How much each known moment has to do with a pose; none is without all say.
+VecX moment_weights(const PoseBasesInput& input, std::size_t pose) {
+  VecX result = VecX::Ones(std::ssize(input.motion.moments));
+  if (input.weights == nullptr) return result;
+  std::vector<double> w(static_cast<std::size_t>(input.weights->pose_count())), scratch = w;
+  for (Eigen::Index m = 0; m < result.size(); ++m) {
+    input.weights->evaluate(input.motion.moments[static_cast<std::size_t>(m)], w, scratch);
+    result[m] = std::clamp(w[pose], 0.05, 1.0);
+  }
+  return result;
+}
+
+/// Both kinds of motion brought to one size; then random ones count a tenth.
+MatX joined(const MatX& known, double known_size, const MatX& random, double random_size) {
+  if (!(known_size > 0)) return random;
+  MatX all(random.rows(), known.cols() + random.cols());
+  all << known / known_size, random * (random_share / std::max(random_size, 1e-300));
+  return all;
+}
+
+class BasisMaker {
+ public:
+  BasisMaker(const PoseBasesInput& input, MatX known) : input_(input), known_(std::move(known)) {}
+
+  /// Columns of one region in one pose, turned back.
+  Result<MatX> make(const PoseBasis& pose, std::size_t number, const LocalRegion* region, int size, VecX* frequencies,
+                    Progress& progress) const {
+    const ElasticBody body = posed_body(input_, pose);
+    ModeProblem problem{.body = body, .fixed = input_.fixed};
+    if (region != nullptr && input_.regions.size() > 1) problem.vertex_weights = region->weights;
+    if (!input_.contacts.empty()) problem.constraints = input_.contacts[number];
+    const Result<ConstrainedBody> constrained = ConstrainedBody::create(problem, ConstraintMethod::bordered, progress);
+    if (!constrained.ok()) return constrained.error();
+    const int available = static_cast<int>(std::min<Index>(constrained->available_modes(), 1'000'000));
+    if (available < size)
+      return input_error("a part of the body has too little flesh for its number of modes; ask for fewer, or let fewer "
+                         "parts have modes of their own");
+    const int linear = std::max(1, size * 4 / 9);
+    const Result<Modes> modes = constrained->modes({.count = linear}, progress);
+    if (!modes.ok()) return modes.error();
+    if (modes->rigid.cols() > 0)
+      return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
+    if (frequencies != nullptr) *frequencies = modes->frequencies;
+    MatX basis = modes->shapes;
+    if (size > linear) {
+      const Result<MatX> all = add_others(pose, number, problem, *constrained, *modes, size, progress);
+      if (!all.ok()) return all.error();
+      basis = *all;
+    }
+    turn(pose.turns, true, basis);
+    return mass_orthonormalize(input_.body.consistent_mass(), std::move(basis));
+  }
+
+ private:
+  Result<MatX> add_others(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
+                          const ConstrainedBody& constrained, const Modes& modes, int size, Progress& progress) const {
+    const BlockMatrix& mass = input_.body.consistent_mass();
+    const int responses = (size - static_cast<int>(modes.shapes.cols())) * 3 / 5;
+    const Result<MatX> basis =
+        extend(mass, modes.shapes, inertial_responses(pose, number, problem, constrained), {}, responses);
+    if (!basis.ok()) return basis.error();
+    // n modes have n² derivatives; high ones have no weight.
+    const int most = problem.vertex_weights.size() > 0 ? 10 : 20;
+    const int differentiated = std::min(static_cast<int>(modes.shapes.cols()), most);
+    Result<ModalDerivatives> derivatives = constrained.derivatives(modes, differentiated, progress);
+    if (!derivatives.ok()) return derivatives.error();
+    const VecX norms = mass_norms(mass, derivatives->shapes);
+    VecX weights = VecX::Zero(norms.size());
+    for (Eigen::Index c = 0; c < norms.size(); ++c) {
+      const auto [i, j] = derivatives->pairs[static_cast<std::size_t>(c)];
+      const VecX& lambda = modes.eigenvalues;
+      if (norms[c] > 1e-9 * norms.maxCoeff()) weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
+    }
+    return extend(mass, *basis, std::move(derivatives->shapes), weights, size - static_cast<int>(basis->cols()));
+  }
+
+  /// In the directions of the world.
+  MatX inertial_responses(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
+                          const ConstrainedBody& constrained) const {
+    std::mt19937_64 random_numbers(input_.seed + number);
+    const MatX random = random_accelerations(input_.rest, pose.p, input_.height, random_moments, random_numbers);
+    const BlockMatrix& mass = input_.body.consistent_mass();
+    const MatX from_random = constrained.responses(multiply_columns(mass, random));
+    const VecX weights = moment_weights(input_, number);
+    const double size = input_.motion.accelerations.norm();
+    const bool anywhere = problem.vertex_weights.size() == 0 && problem.constraints.rows() == 0;
+    if (!(size > 0)) return from_random;
+    MatX known = anywhere ? known_ : input_.motion.accelerations;
+    known = (known * weights.asDiagonal()).eval();
+    turn(pose.turns, false, known);
+    if (!anywhere) known = constrained.responses(multiply_columns(mass, known));
+    return joined(known, size, from_random, random.norm());
+  }
+
+  const PoseBasesInput& input_;
+  MatX known_;  ///< responses to the known motion, turned back
+};
+
+}  // namespace
+
+ElasticBody posed_body(const PoseBasesInput& input, const PoseBasis& pose) {
+  const Eigen::Map<const VecX> positions(pose.positions.front().data(), input.body.dof_count());
+  if (pose.materials.empty()) return input.body.posed(positions);
+  TetMesh mesh = input.mesh;
+  mesh.materials = pose.materials;
+  mesh.element_material.resize(mesh.elements.size());
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) mesh.element_material[e] = static_cast<Index>(e);
+  const Result<ElasticBody> body = ElasticBody::create(mesh, input.body.material());
+  return (body.ok() ? *body : input.body).posed(positions);
+}
+
+Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> poses, Progress& progress) {
+  const Result<FreeVertices> free = FreeVertices::create(input.body, input.fixed);
+  if (!free.ok()) return free.error();
+  PoseBases result;
+  const std::size_t regions = std::max<std::size_t>(1, input.regions.size());
+  for (const LocalRegion& region : input.regions) result.region_sizes.push_back(region.modes);
+  if (input.regions.size() <= 1) result.region_sizes = {input.size};
+  progress.stage("responses to motion");
+  const bool everywhere = regions == 1 && input.motion.accelerations.cols() > 0;
+  const BasisMaker maker(input, everywhere ? known_responses(input, *free) : MatX());
+  progress.stage("modes of the poses");
+  std::vector<Result<MatX>> made(poses.size() * regions, failure("not made"));
+  std::vector<VecX> frequencies(regions);
+  parallel_for(std::ssize(made), 1, [&](std::int64_t k) {
+    const std::size_t pose = static_cast<std::size_t>(k) / regions, region = static_cast<std::size_t>(k) % regions;
+    const LocalRegion* local = input.regions.size() > 1 ? &input.regions[region] : nullptr;
+    made[static_cast<std::size_t>(k)] = maker.make(poses[pose], pose, local, result.region_sizes[region],
+                                                   pose == 0 ? &frequencies[region] : nullptr, Progress::silent());
+  });
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    int columns = 0;
+    for (const int size : result.region_sizes) columns += size;
+    poses[i].basis.resize(input.body.dof_count(), columns);
+    int first = 0;
+    for (std::size_t k = 0; k < regions; ++k) {
+      const Result<MatX>& part = made[i * regions + k];
+      if (!part.ok()) return part.error();
+      if (part->cols() != result.region_sizes[k])
+        return input_error("the flesh has fewer ways to move than the number of modes that was asked for; ask for fewer");
+      poses[i].basis.middleCols(first, result.region_sizes[k]) = *part;
+      first += result.region_sizes[k];
+    }
+  }
+  std::vector<double> all;
+  for (const VecX& some : frequencies) all.insert(all.end(), some.begin(), some.end());
+  std::sort(all.begin(), all.end());
+  result.frequencies = Eigen::Map<const VecX>(all.data(), std::ssize(all));
+  return result;
+}
+
+}  // namespace supple

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// PoseBasis: what reduction knows of one pose of a character.
+#pragma once
+
+#include "supple/asset/pose_space_model.h"
+#include "supple/mesh/volume_mesh.h"
+
+namespace supple {
+
+/// The reduced model of one pose, over the whole mesh.
+struct PoseBasis {
+  std::vector<double> p;
+  std::vector<Vec3> positions;             ///< Φ(p)
+  std::vector<Mat3> turns;                 ///< R(p), of every vertex
+  MatX basis;                              ///< Û: the basis, turned back
+  std::vector<ElasticMaterial> materials;  ///< of each element; empty: those of the mesh
+};
+
+/// Nine rows of an element, see ElementBlock::gradients; `directions` of the world leave the basis where it points.
+MatX element_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& pose, BasisDirections directions);
+
+/// Û in the directions of the world: every vertex's rows turned by its R.
+MatX turned(const PoseBasis& pose);
+
+}  // namespace supple
