@@ -23,6 +23,8 @@ constexpr double largest_limb = 0.25;
 constexpr double leading_share = 0.01;
 /// A joint belongs elsewhere when that is nearer than this times its distance from its parent.
 constexpr double much_nearer = 0.4;
+/// Only what has less of the flesh, with all below it, is looked at for that.
+constexpr double small_end = 0.02;
 /// A chain is cut into pieces about this many times as long as it is thick.
 constexpr double piece_slenderness = 4;
 constexpr int most_chain_pieces = 4;
@@ -173,14 +175,25 @@ std::string name_of(const Skeleton& skeleton, const std::vector<JointRole>& role
   return skeleton.joints[at(first)].name;
 }
 
-/// Joints of the body that are much nearer to a limb than to what they hang on become part of it, with all below them.
+/// Small ends of the body that are much nearer to a limb than to what they hang on become part of it.
 void move_to_near_limbs(const Skeleton& skeleton, std::span<const Vec3> places, std::span<const double> volume,
                         std::vector<Index>& group) {
   const std::vector<Index> before = group;
+  std::vector<double> below(volume.begin(), volume.end());
+  std::vector<char> ends(volume.size(), 1);  // no limb hangs on it
+  for (Index j = skeleton.size() - 1; j >= 0; --j) {
+    const Index parent = skeleton.joints[at(j)].parent;
+    if (before[at(j)] >= 0) ends[at(j)] = 0;
+    if (parent < 0) continue;
+    below[at(parent)] += below[at(j)];
+    if (!ends[at(j)]) ends[at(parent)] = 0;
+  }
+  const double total = std::accumulate(volume.begin(), volume.end(), 0.0);
   for (Index j = 0; j < skeleton.size(); ++j) {
     const Index parent = skeleton.joints[at(j)].parent;
-    if (before[at(j)] >= 0 || parent < 0 || volume[at(j)] == 0) continue;
+    if (!ends[at(j)] || parent < 0) continue;
     group[at(j)] = group[at(parent)];
+    if (volume[at(j)] == 0 || below[at(j)] > small_end * total) continue;
     double least = much_nearer * (places[at(j)] - places[at(parent)]).norm();
     for (Index k = 0; k < skeleton.size(); ++k) {
       const double distance = (places[at(k)] - places[at(j)]).norm();

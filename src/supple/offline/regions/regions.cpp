@@ -160,7 +160,7 @@ std::vector<int> share_modes(std::span<const double> importance, int total, int 
       std::vector<std::size_t> alike;
       for (const std::size_t other : order)
         if (even[other] == even[k]) alike.push_back(other);
-      // D'Hondt's rule with the least as a head start: lacking in proportion.
+      // Sainte-Laguë's rule: seats in proportion, rounded to the nearest.
       const double lack = wanted(k) / (modes[k] + 0.5);
       if (static_cast<int>(alike.size()) > left || lack <= most) continue;
       most = lack;
