@@ -157,6 +157,7 @@ Creature make_arm() {
   c.weight_reach = 0.8;
   c.weight_smoothing = 14;
   const Joints j = add_joints(c);
+  c.regions = {{"trunk", {"trunk"}, 15}, {"upper arm", {"shoulder"}, 15}, {"forearm", {"elbow", "wrist"}, 15}};
   add_trunk(c, j);
   add_arm(c, j);
   add_hand(c, j);

@@ -64,6 +64,16 @@ void add_wires(Creature& c) {
   }
 }
 
+// The paper's six regions and their modes.
+void add_regions(Creature& c) {
+  c.regions = {{"body", {"hips", "lumbar", "spine", "chest", "belly"}, 20},
+               {"head", {"neck", "nape", "head", "jaw"}, 20}};
+  for (const std::string side : {"left", "right"}) {
+    c.regions.push_back({side + " arm", {side + "_shoulder", side + "_elbow", side + "_wrist"}, 15});
+    c.regions.push_back({side + " leg", {side + "_hip", side + "_knee", side + "_ankle"}, 15});
+  }
+}
+
 void add_trunk(Creature& c, const Joints& j) {
   Limb& body = c.add_limb("body", 0.18);
   body.color = fur;
@@ -280,6 +290,7 @@ Creature make_bear() {
   c.mottle = 0.025;
   const Joints j = add_joints(c);
   add_wires(c);
+  add_regions(c);
   add_trunk(c, j);
   add_head(c, j);
   add_front_leg(c, j);

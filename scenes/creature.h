@@ -109,6 +109,13 @@ struct CreatureWire {
   std::vector<std::string> handles;
 };
 
+/// A part with modes of its own.
+struct CreatureRegion {
+  std::string name;
+  std::vector<std::string> joints;
+  int modes = 0;
+};
+
 struct Creature {
   std::string name;
   std::vector<std::string> joint_names;
@@ -128,6 +135,7 @@ struct Creature {
   /// centres on both.
   std::vector<ChainLink> chain;
   std::vector<CreatureWire> wires;
+  std::vector<CreatureRegion> regions;
 
   Index add_joint(std::string joint_name, Index parent, const Vec3& place);
   Index joint(const std::string& joint_name) const;  ///< there must be one

@@ -18,6 +18,15 @@ struct Joints {
   Index hips, spine, chest, head, arm, forearm, hand, thigh, shin, foot;
 };
 
+// The paper's six regions and their modes.
+void add_regions(Creature& c) {
+  c.regions = {{"body", {"hips", "spine", "chest"}, 20}, {"head", {"head"}, 20}};
+  for (const std::string side : {"left", "right"}) {
+    c.regions.push_back({side + " arm", {side + "_arm", side + "_forearm", side + "_hand"}, 20});
+    c.regions.push_back({side + " leg", {side + "_thigh", side + "_shin", side + "_foot"}, 10});
+  }
+}
+
 Joints add_joints(Creature& c) {
   Joints j{};
   j.hips = c.add_joint("hips", -1, Vec3(0.0, 0.568, -0.40));
@@ -221,6 +230,7 @@ Creature make_gorilla() {
   c.name = "gorilla";
   c.mottle = 0.08;
   const Joints j = add_joints(c);
+  add_regions(c);
   add_trunk(c, j);
   add_head(c, j);
   add_arm(c, j);

@@ -53,6 +53,8 @@ Status write_recipe_of(const CreatureExample& example, const Creature& creature,
   for (const CharacterMesh& mesh : loaded->character.meshes)
     if (mesh.name == details_name(creature)) choices->recipe.exclude.push_back(mesh.name);
   for (const CreatureWire& wire : creature.wires) choices->recipe.wires.push_back({wire.name, wire.handles});
+  for (const CreatureRegion& region : creature.regions)
+    choices->recipe.locals.push_back({region.name, region.joints, {}, {}, region.modes});
   choices->notes[""] = std::string(example.brief) + ".";
   return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
 }

@@ -65,6 +65,8 @@ Recipe full_recipe() {
   tets.quantity = PaintQuantity::fixity;
   tets.tets = "tets.txt";
   recipe.paints = {colour, file, tets};
+  recipe.locals = {{"he\"ad", {"neck", "head"}, {}, {}, 20},
+                   {"tail", {}, {Vec3(0, 1.0 / 3, -0.5)}, {{Vec3(0, 1, 0), Vec3(1e-7, 2, 3)}}, 0}};
   recipe.poses = {{"bent", "", 0}, {"stride", "Arm|walk", 0.3}};
   recipe.motions = {{"walk.bvh", "stroll", "map.txt", std::array{10, 250}}, {"more.glb", "", "", std::nullopt}};
   recipe.keyframes = {{"wave",
@@ -133,6 +135,19 @@ TEST_F(RecipeTest, WrongUnitsAreToldWhatToWrite) {
   expect_refusal(key + "time = 0\nrotation = [0, 0, \"0.5 rad\"]\n", "line 7", "write 28.6479 instead");
   expect_refusal("[material]\nyoung = 0.05\n", "line 3", "it is in pascals");
   expect_refusal("[material]\ndensity = 1060000\n", "line 3", "it is in kg/m³");
+}
+
+TEST_F(RecipeTest, LocalRegionsAreRefusedWithTheirLine) {
+  expect_refusal("[[local]]\njoints = [\"head\"]\n", "line 2", "needs the key \"name\"");
+  expect_refusal("[[local]]\nname = \"head\"\n", "line 2", "to say where it is");
+  expect_refusal("[[local]]\nname = \"a\"\njoint = [\"head\"]\n", "line 4", "did you mean \"joints\"?");
+  expect_refusal("[[local]]\nname = \"a\"\npoints = [0, 1, 2]\n", "line 4", "[[0, 1.6, 0.1]]");
+  expect_refusal("[[local]]\nname = \"a\"\npoints = [[0, 1, nan]]\n", "line 4", "a list of places");
+  expect_refusal("[[local]]\nname = \"a\"\nsegments = [[[0, 1, 2]]]\n", "line 4", "pairs of places");
+  expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\nmodes = 0\n", "line 5", "whole number of at least 1");
+  expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\nmodes = 401\n", "line 5", "at most 400");
+  expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\n[[local]]\nname = \"a\"\njoints = [\"c\"]\n", "line 5",
+                 "two local");
 }
 
 TEST_F(RecipeTest, MissingFilesAreNamedWithTheirLine) {

@@ -209,6 +209,57 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   });
 }
 
+/// Places in the list `node`, each three numbers.
+bool read_places(const toml::node& node, std::vector<Vec3>& places) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return false;
+  for (const toml::node& entry : *list) {
+    const toml::array* numbers = entry.as_array();
+    if (numbers == nullptr || numbers->size() != 3) return false;
+    Vec3& place = places.emplace_back();
+    for (std::size_t k = 0; k < 3; ++k) {
+      const toml::node& number = (*numbers)[k];
+      if (!number.is_number() || !std::isfinite(*number.value<double>())) return false;
+      place[static_cast<Eigen::Index>(k)] = *number.value<double>();
+    }
+  }
+  return true;
+}
+
+void read_handle(TomlReader& toml, const toml::table& table, RecipeLocal& local) {
+  if (const toml::node* points = table.get("points"); points && !read_places(*points, local.points))
+    toml.fail(*points, "\"points\" must be a list of places in metres, such as [[0, 1.6, 0.1]]");
+  const toml::node* segments = table.get("segments");
+  if (segments == nullptr) return;
+  bool good = segments->is_array();
+  for (std::size_t k = 0; good && k < segments->as_array()->size(); ++k) {
+    std::vector<Vec3> ends;
+    good = read_places((*segments->as_array())[k], ends) && ends.size() == 2;
+    if (good) local.segments.push_back({ends[0], ends[1]});
+  }
+  if (!good)
+    toml.fail(*segments,
+              "\"segments\" must be a list of pairs of places in metres, such as [[[0, 1, 0], [0, 1.5, 0]]]");
+}
+
+void read_locals(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "local", [&](const toml::table& table) {
+    toml.only_keys(table, "[[local]]", Keys{"name", "joints", "points", "segments", "modes"});
+    toml.require(table, "[[local]]", "name");
+    RecipeLocal local;
+    read_name(toml, table, "name", "local", local.name, recipe.source);
+    read_names(toml, table, "joints", "joint", local.joints, recipe.source);
+    read_handle(toml, table, local);
+    if (local.joints.empty() && local.points.empty() && local.segments.empty())
+      toml.fail(table, "[[local]] needs \"joints\", \"points\" or \"segments\" to say where it is");
+    toml.read(table, "modes", local.modes, 1);
+    if (local.modes > 400) toml.fail(*table.get("modes"), "\"modes\" must be at most 400");
+    for (const RecipeLocal& other : recipe.locals)
+      if (other.name == local.name) toml.fail(table, fmt::format("two local regions are named \"{}\"", local.name));
+    recipe.locals.push_back(std::move(local));
+  });
+}
+
 RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
                        RecipeSource& source) {
   toml.only_keys(table, "[[paint]]",
@@ -379,8 +430,8 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   Recipe recipe;
   recipe.source.file = name;
   toml.only_keys(root, "a recipe",
-                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "paint",
-                      "pose", "motion", "keyframes"});
+                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "local",
+                      "paint", "pose", "motion", "keyframes"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
@@ -390,6 +441,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
   read_flesh(toml, root, recipe);
+  read_locals(toml, root, recipe);
   read_poses(toml, root, recipe);
   read_paints(toml, root, folder, recipe);
   toml.tables(root, "motion",

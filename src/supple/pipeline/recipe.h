@@ -91,6 +91,16 @@ struct RecipeRegion {
   bool operator==(const RecipeRegion&) const = default;
 };
 
+/// [[local]]: a part of the body with modes of its own, where some joints' bones, points or segments [m] are.
+struct RecipeLocal {
+  std::string name;
+  std::vector<std::string> joints;
+  std::vector<Vec3> points;
+  std::vector<std::array<Vec3, 2>> segments;
+  int modes = 0;  ///< 0: a share of the body's coordinates
+  bool operator==(const RecipeLocal&) const = default;
+};
+
 /// [flesh]: how the body is reduced and how it moves.
 struct RecipeFlesh {
   int size = 45;         ///< r: coordinates
@@ -118,6 +128,7 @@ struct Recipe {
   RecipeMaterial material;
   RecipeFlesh flesh;
   std::vector<RecipeRegion> regions;
+  std::vector<RecipeLocal> locals;  ///< none: from the skeleton
   std::vector<RecipePaint> paints;
   std::vector<RecipePose> poses;
   std::vector<RecipeMotion> motions;

@@ -68,6 +68,8 @@ Status check_joints(const Recipe& recipe, const Skeleton& skeleton) {
     for (const std::string& name : *names) SUPPLE_RETURN_IF_ERROR(check(name));
   for (const RecipeWire& wire : recipe.wires)
     for (const std::string& name : wire.handles) SUPPLE_RETURN_IF_ERROR(check(name));
+  for (const RecipeLocal& local : recipe.locals)
+    for (const std::string& name : local.joints) SUPPLE_RETURN_IF_ERROR(check(name));
   for (const RecipeKeyframes& clip : recipe.keyframes)
     for (const Keyframe& key : clip.keys) SUPPLE_RETURN_IF_ERROR(check(key.joint));
   return {};

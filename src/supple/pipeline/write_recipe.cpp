@@ -160,6 +160,26 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   }
 }
 
+void write_locals(RecipeWriter& out, const Recipe& recipe) {
+  out.blank();
+  out.comment(
+      "Parts of the body with modes of their own, each fading into its neighbours. Without any, they are found from\n"
+      "the skeleton: body, head, limbs. Where all say how many \"modes\", the sum is the size of the flesh.");
+  if (recipe.locals.empty()) out.comment("[[local]]\nname = \"head\"\njoints = [\"neck\", \"head\"]\nmodes = 20");
+  for (const RecipeLocal& local : recipe.locals) {
+    out.section("[[local]]");
+    out.key("name", toml_text(local.name));
+    if (!local.joints.empty()) out.key("joints", list(local.joints));
+    std::vector<std::string> places;
+    for (const Vec3& point : local.points) places.push_back(vector(point));
+    if (!places.empty()) out.key("points", fmt::format("[{}]", fmt::join(places, ", ")));
+    places.clear();
+    for (const auto& [from, to] : local.segments) places.push_back(fmt::format("[{}, {}]", vector(from), vector(to)));
+    if (!places.empty()) out.key("segments", fmt::format("[{}]", fmt::join(places, ", ")));
+    if (local.modes > 0) out.key("modes", std::to_string(local.modes));
+  }
+}
+
 void write_paint(RecipeWriter& out, const RecipePaint& paint) {
   out.section("[[paint]]");
   out.key("quantity", toml_text(paint_quantity_names[static_cast<std::size_t>(paint.quantity)]));
@@ -208,6 +228,7 @@ std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes) {
   write_body(out, recipe);
   write_material(out, recipe.material);
   write_flesh(out, recipe);
+  write_locals(out, recipe);
   if (recipe.paints.empty() && notes.contains("paint")) {
     out.blank();
     out.note("paint");

@@ -8,14 +8,14 @@
 
 namespace supple {
 
-Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed) {
+Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fixed) {
   const Result<FreeVertices> free = FreeVertices::create(body, fixed);
   if (!free.ok()) return free.error();
   BlockMatrix K = body.make_matrix();
   VecX f(body.dof_count());
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
   LinearSolver solver(*free, {});
-  VecX compliance = VecX::Zero(body.vertex_count());  // largest |s| over the three directions, for a = 1
+  VecX compliance = VecX::Zero(body.vertex_count());
   for (int axis = 0; axis < 3; ++axis) {
     VecX push = VecX::Zero(body.dof_count());
     for (Index v = 0; v < body.vertex_count(); ++v) push[3 * v + axis] = 1;
@@ -25,10 +25,18 @@ Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> f
     for (Index v = 0; v < body.vertex_count(); ++v)
       compliance[v] = std::max(compliance[v], sag.segment<3>(3 * v).norm());
   }
+  return compliance;
+}
+
+Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed) {
+  const Result<FreeVertices> free = FreeVertices::create(body, fixed);
+  if (!free.ok()) return free.error();
+  const Result<VecX> compliance = flesh_compliance(body, fixed);
+  if (!compliance.ok()) return compliance.error();
   std::vector<std::pair<double, double>> ranked;  // compliance, mass
   double total = 0;
   for (const Index v : free->vertices()) {
-    ranked.emplace_back(compliance[v], body.lumped_mass()[3 * v]);
+    ranked.emplace_back((*compliance)[v], body.lumped_mass()[3 * v]);
     total += ranked.back().second;
   }
   std::sort(ranked.begin(), ranked.end(), std::greater<>());

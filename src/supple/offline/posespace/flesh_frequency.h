@@ -14,6 +14,10 @@
 
 namespace supple {
 
+/// How far each vertex gives way to an acceleration of 1 m/s², in the direction that moves it most [m]. Fails when the
+/// body isn't held everywhere.
+Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fixed);
+
 /// [Hz]. Fails when the body isn't held everywhere.
 Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed);
 
