@@ -150,6 +150,93 @@ TEST(Tetrahedralize, ThinFingersStayApartAndOn) {
   EXPECT_EQ(connected_components(tips).count, 3);
 }
 
+/// Two prongs on a base, one closed surface: a square of 2 with a slit from above down to y = 0.5.
+Surface fork(double gap) {
+  constexpr Index n = 8;
+  const double left = 1 - gap / 2, right = 1 + gap / 2;
+  Surface surface;
+  for (const double z : {0.0, 0.7}) {
+    for (const Vec3& x : {Vec3(0, 0, z), Vec3(2, 0, z), Vec3(2, 2, z), Vec3(right, 2, z), Vec3(right, 0.5, z),
+                          Vec3(left, 0.5, z), Vec3(left, 2, z), Vec3(0, 2, z)})
+      surface.vertices.push_back(x);
+  }
+  const auto quad = [&](Index a, Index b, Index c, Index d) {
+    surface.triangles.push_back({a, b, c});
+    surface.triangles.push_back({a, c, d});
+  };
+  for (Index i = 0; i < n; ++i) quad(i, (i + 1) % n, n + (i + 1) % n, n + i);
+  for (const auto& [a, b, c, d] : {std::array<Index, 4>{0, 5, 6, 7}, {0, 1, 4, 5}, {1, 2, 3, 4}}) {
+    quad(n + a, n + b, n + c, n + d);
+    quad(a, d, c, b);
+  }
+  return surface;
+}
+
+/// Pieces that hang together by tetrahedra for which `pick(lowest y, highest y)` is true.
+template <class Pick>
+Index pieces_where(const TetMesh& mesh, const Pick& pick) {
+  TetMesh picked;
+  picked.vertices = mesh.vertices;
+  for (const auto& tet : mesh.elements) {
+    double low = 1e9, high = -1e9;
+    for (const Index v : tet) {
+      low = std::min(low, mesh.vertices[static_cast<std::size_t>(v)].y());
+      high = std::max(high, mesh.vertices[static_cast<std::size_t>(v)].y());
+    }
+    if (pick(low, high)) picked.elements.push_back(tet);
+  }
+  return connected_components(picked).count;
+}
+
+TEST(Tetrahedralize, ProngsAreTwoFromTheirRootOn) {
+  // Slits of half a cell down to a fourteenth: no tetrahedron bridges them farther than half a cell above their end.
+  for (const double gap : {0.02, 0.06, 0.13}) {
+    for (const int tets : {2000, 3000, 6000}) {
+      SCOPED_TRACE(fmt::format("gap {} tets {}", gap, tets));
+      const TetMeshingResult made = fill(fork(gap), tets);
+      expect_sound(made, tets);
+      EXPECT_GT(made.report.cube, 1.6 * gap);
+      EXPECT_EQ(made.report.pieces, 1);
+      const double above = 0.5 + 0.5 * made.report.cube;
+      EXPECT_EQ(pieces_where(made.mesh, [&](double low, double) { return low > above; }), 2);
+    }
+  }
+}
+
+TEST(Tetrahedralize, ThighsAreNotFused) {
+  // They part at 0.83 m, come within a quarter of a cell below that, and open from 0.75 m on.
+  const auto file = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets/soup/smpl_man/human_man.obj";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "the shared assets aren't there";
+  const Result<LoadedMesh> loaded = load_mesh(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  const TetMeshingResult made = fill(std::get<Surface>(loaded->mesh), 6000);
+  EXPECT_EQ(pieces_where(made.mesh, [](double, double high) { return high < 0.76; }), 2);
+}
+
+TEST(Tetrahedralize, TheSkinHasNoNeedlesslyShortEdges) {
+  // Cut at every edge that leaves the flesh, a ball of this size has 3.5 tetrahedra per vertex.
+  Surface ball;
+  constexpr int rings = 24, sides = 48;
+  for (int i = 0; i <= rings; ++i) {
+    for (int j = 0; j < sides; ++j) {
+      const double polar = 3.14159265358979 * i / rings, turn = 2 * 3.14159265358979 * j / sides;
+      ball.vertices.push_back({std::sin(polar) * std::cos(turn), std::sin(polar) * std::sin(turn), std::cos(polar)});
+    }
+  }
+  for (Index i = 0; i < rings; ++i) {
+    for (Index j = 0; j < sides; ++j) {
+      const Index a = i * sides + j, b = i * sides + (j + 1) % sides;
+      ball.triangles.push_back({a, a + sides, b + sides});
+      ball.triangles.push_back({a, b + sides, b});
+    }
+  }
+  const TetMeshingResult made = fill(ball, 8000);
+  expect_sound(made, 8000);
+  EXPECT_GT(static_cast<double>(made.mesh.elements.size()) / static_cast<double>(made.mesh.vertices.size()), 3.8);
+  EXPECT_LT(made.report.skin_to_input.mean, 0.04 * made.report.cube);
+  EXPECT_EQ(surface_topology(boundary_surface(made.mesh).surface).euler_characteristic, 2);
+}
+
 TEST(Tetrahedralize, AnOpenSheetBecomesAShell) {
   Surface sheet;
   sheet.vertices = {{0, 0, 0}, {1, 0, 0.1}, {1, 1, 0}, {0, 1, 0.1}};

@@ -32,7 +32,9 @@ bool Flesh::joins(const Vec3& p, const Vec3& q, bool trusted) const {
     crossed = true;
     return inside(p + 0.5 * (begin + end) * (q - p));
   });
-  return all && (crossed || trusted || inside(0.5 * (p + q)));
+  // On the surface itself the winding number is one half: a way along it isn't one through flesh.
+  constexpr double surely_inside = 0.6;
+  return all && (crossed || trusted || winding(0.5 * (p + q)) >= surely_inside);
 }
 
 bool Flesh::joins_over_dents(const Vec3& p, const Vec3& q) const {

@@ -51,6 +51,7 @@ bool widen_links(const std::vector<NodeLink>& threads, const Flesh* flesh, const
   std::size_t before = 0;
   for (const auto& list : nodes.links) before += list.size();
   for (const auto& [a, root] : threads) {
+    web.push_back({a, root});
     for (int d = 0; d < BccLattice::neighbor_count && !nodes.is_thin(root); ++d) {
       const Index other = nodes.real_neighbor(root, d, lattice);
       if (other >= 0 && nodes.linked(root, other, lattice)) web.push_back({a, other});

@@ -408,6 +408,30 @@ class ThinNodes {
     }
   }
 
+  /// Pieces without which what stays would fall apart as a whole.
+  void keep_bridges(DisjointSets& together) {
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      if (pieces_[p].kept) continue;
+      Index first = -1;
+      for (const Index n : pieces_[p].links) {
+        if (!stays(n)) continue;
+        if (first < 0) first = n;
+        pieces_[p].kept = pieces_[p].kept || together.find(n) != together.find(first);
+      }
+      for (const Index n : pieces_[p].links) {
+        if (pieces_[p].kept && stays(n)) together.unite(nodes_.real + static_cast<Index>(p), n);
+      }
+    }
+  }
+
+  /// The node itself if it stays, or one that stays and is linked to it; -1 for none.
+  Index anchor(Index node) const {
+    if (stays(node)) return node;
+    const std::vector<Index>& links = piece(node).links;
+    const auto found = std::find_if(links.begin(), links.end(), [&](Index n) { return stays(n); });
+    return found == links.end() ? -1 : *found;
+  }
+
   /// Links around the end of a crevice, only where nothing else holds their ends together.
   void add_doubtful() {
     DisjointSets together(static_cast<std::size_t>(nodes_.real) + pieces_.size());
@@ -422,9 +446,15 @@ class ThinNodes {
         if (pieces_[p].kept && stays(n)) together.unite(nodes_.real + static_cast<Index>(p), n);
       }
     }
+    keep_bridges(together);
     std::sort(doubtful_.begin(), doubtful_.end());
     for (const auto& [a, b] : doubtful_) {
-      if (!stays(a) || !stays(b) || together.find(a) == together.find(b)) continue;
+      const Index from_a = anchor(a), from_b = anchor(b);
+      if (from_a < 0 || from_b < 0 || together.find(from_a) == together.find(from_b)) continue;
+      for (const auto& [n, held] : {Link{a, from_a}, Link{b, from_b}}) {
+        if (is_piece(n)) piece(n).kept = true;
+        together.unite(n, held);
+      }
       together.unite(a, b);
       if (!is_piece(b)) set_joined(nodes_, a, b, direction(a, b));
       for (const auto& [from, to] : {Link{a, b}, Link{b, a}}) {
@@ -474,6 +504,12 @@ class ThinNodes {
       }
     }
     for (auto& list : nodes_.links) std::sort(list.begin(), list.end());
+    const auto final_number = [&](Index n) {
+      return is_piece(n) ? number[static_cast<std::size_t>(n - nodes_.real)] : n;
+    };
+    for (const auto& [a, b] : doubtful_) {
+      if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
+    }
     widen_roots();
   }
 

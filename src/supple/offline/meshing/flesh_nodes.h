@@ -22,12 +22,13 @@
 namespace supple {
 
 struct FleshNodes {
-  std::vector<Site> site;                 ///< per node; the real ones come first, in order of sites
-  Index real = 0;                         ///< number of real nodes
-  std::vector<std::uint16_t> joined;      ///< per real node: bit d is set if the real node in direction d is linked
-  std::vector<std::vector<Index>> links;  ///< per node: links that have a thin end, ascending
-  std::vector<Index> real_at;             ///< per site, -1 for none
-  std::vector<std::uint8_t> has_thin;     ///< per site
+  std::vector<Site> site;                   ///< per node; the real ones come first, in order of sites
+  Index real = 0;                           ///< number of real nodes
+  std::vector<std::uint16_t> joined;        ///< per real node: bit d is set if the real node in direction d is linked
+  std::vector<std::vector<Index>> links;    ///< per node: links that have a thin end, ascending
+  std::vector<std::array<Index, 2>> spare;  ///< links around the end of a crevice, for use if nothing else holds
+  std::vector<Index> real_at;               ///< per site, -1 for none
+  std::vector<std::uint8_t> has_thin;       ///< per site
   std::unordered_map<Site, std::vector<Index>> thin_at;
   std::vector<Vec3> center;                ///< the site, or the middle of a thin node's samples
   std::vector<std::vector<Vec3>> samples;  ///< per thin node (number minus `real`)
@@ -56,9 +57,9 @@ FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLa
 /// Pairs of nodes.
 using NodeLink = std::array<Index, 2>;
 
-/// Links each first node also to what its second is linked to, where the lattice allows: what hung on by one thread
-/// hangs on by several. Given the flesh, only to what the first node sees through it; without, to all, at the price of
-/// a web of one cell. False if that made no new links.
+/// Links each first node to its second and to what that is linked to, where the lattice allows: what hung on by one
+/// thread hangs on by several. Given the flesh, only to what the first node sees through it; without, to all, at the
+/// price of a web of one cell. False if that made no new links.
 bool widen_links(const std::vector<NodeLink>& threads, const Flesh* flesh, const BccLattice& lattice,
                  FleshNodes& nodes);
 

@@ -458,12 +458,14 @@ std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& latt
       if (node >= 0) pieces_of[static_cast<std::size_t>(node)].insert(pieces.label[e]);
     }
   }
-  nodes.for_each_link(lattice, [&](Index a, Index b) {
+  const auto visit = [&](Index a, Index b) {
     const auto &mine = pieces_of[static_cast<std::size_t>(a)], &other = pieces_of[static_cast<std::size_t>(b)];
     if ((mine == other && mine.size() == 1) || mine.empty() || other.empty()) return;
     torn.push_back({a, b});
     torn.push_back({b, a});
-  });
+  };
+  nodes.for_each_link(lattice, visit);
+  for (const auto& [a, b] : nodes.spare) visit(a, b);
   return torn;
 }
 
