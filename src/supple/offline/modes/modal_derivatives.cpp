@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/math/sparse_factor.h"
-
-#include <chrono>
 
 namespace supple {
 namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
-using Clock = std::chrono::steady_clock;
 
 constexpr double largest_accepted_residual = 1e-6;
 constexpr double solve_tolerance = 1e-10;
@@ -20,8 +18,6 @@ constexpr double degenerate_gap = 1e-4;
 constexpr Eigen::Index block_columns = 64;
 constexpr int max_iterations = 500;
 constexpr int modes_at_once = 4;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 MatX restrict_columns(const FreeVertices& free, const MatX& all) {
   MatX result(3 * free.count(), all.cols());

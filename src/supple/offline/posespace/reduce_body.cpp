@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/fem/modes.h"
@@ -19,13 +20,9 @@
 #include <Eigen/LU>
 
 #include <algorithm>
-#include <chrono>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // ---- what can move --------------------------------------------------------------------------------------------------
 

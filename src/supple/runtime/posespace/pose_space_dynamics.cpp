@@ -177,8 +177,8 @@ void PoseSpaceDynamics<T>::add_inertia(const RigidTransform& placement, const So
     Vec3 a = -forces.gravity;
     if (known_ >= 2) a += acceleration(static_cast<Index>(k), rest, B, shift);
     if (forces.drag > 0 && known_ >= 1) {
-      const Vec3 velocity = (rest - last_[k].rest + placement.translation - last_translation_) / h +
-                            B * basis_times(static_cast<Index>(k), v_.data());
+      // Of the rig alone: what the flesh itself moves with is lost by damping_, implicitly.
+      const Vec3 velocity = (rest - last_[k].rest + placement.translation - last_translation_) / h;
       a -= forces.drag * (forces.wind - velocity);
     }
     const T* rows = inertial_basis_.data() + 3 * k * static_cast<std::size_t>(forces_.stride());
@@ -218,14 +218,14 @@ void PoseSpaceDynamics<T>::find_acceleration() {
   forces_.add_force(residual_.data());
   for (std::size_t c = 0; c < q_.size(); ++c) {
     const T linear = linear_[c] * (q_[c] + static_cast<T>(settings_.stiffness_damping) * v_[c]);
-    a_[c] = force_[c] - static_cast<T>(settings_.mass_damping) * v_[c] - cubature_share * residual_[c] - linear;
+    a_[c] = force_[c] - damping_ * v_[c] - cubature_share * residual_[c] - linear;
   }
   accelerated_ = true;
 }
 
 template <class T>
 bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, PoseSpaceReport& report) {
-  const auto alpha = static_cast<T>(settings_.mass_damping);
+  const T alpha = damping_;
   const auto beta = static_cast<T>(settings_.stiffness_damping);
   double first = 0;
   next_q_ = q_;
@@ -270,6 +270,7 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
   pose_points(p);
   forces_.set_pose(positions_);
   std::fill(force_.begin(), force_.end(), T(0));
+  damping_ = static_cast<T>(settings_.mass_damping + (forces.drag > 0 ? forces.drag : 0.0));
   add_inertia(placement, forces, force_.data());
   add_surface_forces(placement, forces, force_.data());
   if (!accelerated_) find_acceleration();

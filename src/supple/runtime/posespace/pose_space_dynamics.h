@@ -117,6 +117,7 @@ class PoseSpaceDynamics {
   std::vector<T> inertial_basis_;                  ///< U at the cubature vertices, three padded rows each
   std::vector<T> surface_basis_;                   ///< A U, likewise
 
+  T damping_ = T(0);         ///< α and the drag of the air, which Uᵀ M U = 1 makes alike
   bool accelerated_ = true;  ///< a_ fits q_ and v_
   int known_ = 0;            ///< how many past steps the motion is known for, at most 3
   std::vector<Motion> last_, before_last_;
