@@ -93,17 +93,13 @@ TEST_P(RetargetedAssets, StandOnTheFloorAndFaceForward) {
     std::vector<double> lows = touchdowns(person, rig, clip);
     for (const double low : lows) EXPECT_GT(low, -0.035) << motion;
     std::nth_element(lows.begin(), lows.begin() + static_cast<std::ptrdiff_t>(lows.size() / 2), lows.end());
-    EXPECT_NEAR(lows[lows.size() / 2], 0, 0.015) << motion;
-    // At the start all of them stand and look ahead, give or take a quarter turn.
+    EXPECT_NEAR(lows[lows.size() / 2], 0, 0.02) << motion;
+    // At the start all of them stand and look ahead.
     Pose pose = rest_pose(person.character.skeleton);
     sample_clip(clip, 0, ClipWrap::hold, pose);
     const BodyAxes start = body_axes(body, world_matrices(person.character.skeleton, pose));
     EXPECT_GT(start.up().dot(rest.up()), 0.99) << motion;
-    std::string told = motion + ":";
-    for (const double low : lows) told += " " + std::to_string(low).substr(0, 6);
-    RecordProperty(motion.substr(0, motion.find('/')), told);
-    if (std::getenv("SUPPLE_TELL"))
-      std::printf("%s facing %.2f\n", told.c_str(), start.axes.col(2).dot(rest.axes.col(2)));
+    EXPECT_GT(start.axes.col(2).dot(rest.axes.col(2)), 0.7) << motion;
   }
 }
 

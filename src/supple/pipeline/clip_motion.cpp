@@ -16,7 +16,7 @@ constexpr double fastest_pose = 60;                         // pose distance per
 constexpr double farthest_pose = 2;                         // pose distance in no time at all
 constexpr double same_pose = 0.05;                          // pose distance that a loop may leave open
 constexpr double moment = 1e-6;                             // [s]: no time at all
-constexpr double ease = 1.0 / 30;                           // [s] that a jump takes
+constexpr double ease = 1.0 / 15;                           // [s] that a jump takes
 constexpr double abrupt = 1.0 / 500;                        // [s] between keys that mean a jump
 
 /// Times at which something can change its speed: all keys.

@@ -6,7 +6,7 @@
 // Cuts are found by speed: a root that crosses more than the character's height in the twentieth of a second, or turns
 // by more than a quarter in that time, or a limb that does so many times faster than that, was put elsewhere.
 // Lesser jumps (keys that step, or lie so close together that they mean to) are motion, but one in no time at all: its
-// acceleration would be whatever the time step makes of it. So what moves the flesh takes a thirtieth of a second for
+// acceleration would be whatever the time step makes of it. So what moves the flesh takes a fifteenth of a second for
 // them, or the time to the next key if that is less: stepped keys at the rate of frames are the motion they sample.
 #pragma once
 
@@ -41,7 +41,7 @@ class ClipMotion {
   std::vector<std::pair<double, double>> cuts_;  ///< intervals of time, ascending
 };
 
-/// The clip with its jumps spread over a thirtieth of a second, but for those that are `cuts`.
+/// The clip with its jumps spread over a fifteenth of a second, but for those that are `cuts`.
 Clip ease_jumps(const Clip& clip, std::span<const std::pair<double, double>> cuts);
 
 /// The first key of all that move [s].
