@@ -3,6 +3,7 @@
 #include "bench/report.h"
 
 #include "scenes/creatures.h"
+#include "supple/base/clock.h"
 #include "supple/io/gltf/write_character.h"
 #include "supple/offline/posespace/full_pose_dynamics.h"
 #include "supple/pipeline/build_character.h"
@@ -11,14 +12,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace supple::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct StepResult {
   double step_ms = 0, full_ms = 0, error = 0;

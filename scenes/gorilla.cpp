@@ -209,7 +209,7 @@ void add_poses(Creature& c, const Joints& j) {
   c.poses.push_back({{"stance", {}, false}, {}});
   std::vector<JointRotation> reach, curl, crouch;
   both(reach, j.arm, -45, 0, 15);
-  both(reach, j.thigh, 20, 0, 0);
+  both(reach, j.thigh, 10, 0, 0);
   c.poses.push_back({{"arms_forward", reach, false}, {}});
   both(curl, j.arm, -30, 0, 20);
   both(curl, j.forearm, -72, 0, 0);

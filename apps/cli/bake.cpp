@@ -205,11 +205,23 @@ std::filesystem::path output_for(const Options& options, const std::string& inpu
   return std::filesystem::path(options.output) / (stem.string() + "_soft.glb");
 }
 
-Status make_folder(const std::filesystem::path& folder) {
+/// Whether there was none.
+Result<bool> make_folder(const std::filesystem::path& folder) {
   std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
+  const bool made = std::filesystem::create_directories(folder, failed);
   if (failed) return input_error(fmt::format("{}: the folder can't be made: {}", folder.string(), failed.message()));
-  return {};
+  return made;
+}
+
+/// With its folder, where it needs one; a new folder that stays empty is taken back.
+Status bake_into_folder(const Options& options, const std::string& input, const std::filesystem::path& output,
+                        const std::filesystem::path& folder, Session& session, Json& out) {
+  const Result<bool> made = make_folder(folder);
+  if (!made.ok()) return made.error();
+  const Status done = bake_one(options, input, output, session, out);
+  std::error_code not_empty;
+  if (!done.ok() && *made) std::filesystem::remove(folder, not_empty);
+  return done;
 }
 
 Status bake(const Options& options, Session& session) {
@@ -222,13 +234,15 @@ Status bake(const Options& options, Session& session) {
     Json one = Json::object();
     const std::filesystem::path output =
         options.inputs.size() > 1 ? output_for(options, input) : std::filesystem::path(options.output);
-    if (!one_file) SUPPLE_RETURN_IF_ERROR(make_folder(caches ? output : output.parent_path()));
-    const Status done = bake_one(options, input, output, session, one);
+    const Status done =
+        one_file ? bake_one(options, input, output, session, one)
+                 : bake_into_folder(options, input, output, caches ? output : output.parent_path(), session, one);
     if (options.inputs.size() == 1) {
       if (!done.ok()) return done;
       session.result = one;
       break;
     }
+    if (!done.ok() && session.progress.cancelled()) return done;
     if (!done.ok()) {
       // One bad file among many doesn't stop the others.
       session.progress.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "supple/base/exit_code.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,17 +32,6 @@ std::vector<const RegisteredCommand*> registered_commands() {
 void describe(CLI::App& app, const std::string& paragraph, const std::string& examples) {
   app.description(paragraph);
   app.footer("Examples:\n" + examples);
-}
-
-int exit_code_of(const Error& error) {
-  switch (error.kind) {
-    case ErrorKind::usage:
-      return 2;
-    case ErrorKind::input:
-      return 3;
-    default:
-      return 1;
-  }
 }
 
 int report(const Error& error) {

@@ -62,7 +62,6 @@ void describe(CLI::App& app, const std::string& paragraph, const std::string& ex
 
 /// One sentence on stderr: "supple: FILE: …"; gives the exit code.
 int report(const Error& error);
-int exit_code_of(const Error& error);
 
 /// The error with "FILE: " in front, unless it names the file already.
 Error about(const std::string& file, const Error& error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple: finds the command, reads its options, runs it, and turns what happened into output and an exit code.
 #include "command.h"
+#include "supple/base/exit_code.h"
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
 #include "supple/io/file.h"
@@ -88,8 +89,8 @@ Status write_result(const Session& session, const CommonOptions& common) {
 int finish(Session& session, const CommonOptions& common, const Status& status) {
   session.progress.clear();
   if (!status.ok() && interrupted()) {
-    fmt::print(stderr, "supple: stopped; nothing was written.\n");
-    return 130;
+    fmt::print(stderr, "supple: stopped; no unfinished file is left.\n");
+    return interrupted_exit_code;
   }
   if (!status.ok()) return report(status.error());
   if (!session.quiet)

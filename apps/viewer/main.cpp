@@ -2,6 +2,7 @@
 // supple_gallery: pictures of characters before and after baking.
 #include "gallery.h"
 #include "preview.h"
+#include "supple/base/exit_code.h"
 #include "supple/io/png.h"
 
 #include <fmt/format.h>
@@ -22,18 +23,10 @@ struct PreviewOptions {
   PreviewSettings settings;
 };
 
-/// Exit codes are those of `supple`: usage 2, bad input or no device 3, our fault 1.
 int exit_code(const Status& status) {
   if (status.ok()) return 0;
   fmt::print(stderr, "supple_gallery: {}\n", status.error().message);
-  switch (status.error().kind) {
-    case ErrorKind::usage:
-      return 2;
-    case ErrorKind::input:
-      return 3;
-    default:
-      return 1;
-  }
+  return exit_code_of(status.error());
 }
 
 void tell_row(const GalleryRow& row) {

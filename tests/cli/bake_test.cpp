@@ -5,6 +5,9 @@
 #include "supple/io/gltf/read_character.h"
 #include "supple/rig/character_rig.h"
 
+#include <chrono>
+#include <thread>
+
 namespace supple {
 namespace {
 
@@ -112,6 +115,56 @@ TEST_F(BakeCommand, NonsenseIsRefusedAndLeavesNothing) {
   expect_refusal({"bake", "joint.toml", "-o", "soft.glb"}, 3, "belyl");
   expect_refusal({"compare", "mascot.glb", "--clip", "wlak"}, 3, "wlak");
   EXPECT_EQ(files(), before);
+}
+
+// Stopped at any moment: what was there before is there still, and nothing else.
+TEST_F(BakeCommand, InterruptLeavesThingsAsTheyWere) {
+  spill(path("soft.glb"), "precious");
+  const std::vector<std::string> before = files();
+  int stopped = 0;
+  for (const int milliseconds : {60, 300, 900, 2000}) {
+    for (const std::string format : {"glb", "pc2"}) {
+      const pid_t child = start({"bake", "mascot.glb", "-o", format == "glb" ? "soft.glb" : "caches", "--format",
+                                 format, "--tets", "12000", "--size", "45"});
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      ::kill(child, SIGINT);
+      const CliRun run = finish(child);
+      if (run.code == 0) continue;  // too late: all is written
+      ++stopped;
+      EXPECT_EQ(run.code, 130) << milliseconds;
+      EXPECT_EQ(run.out, "");
+      EXPECT_NE(run.err.find("stopped"), std::string::npos) << run.err;
+      EXPECT_EQ(files(), before) << milliseconds;
+      EXPECT_EQ(slurp(path("soft.glb")), "precious");
+    }
+  }
+  EXPECT_GE(stopped, 4);
+}
+
+// Of several, those that were done stay, and those that come later aren't begun.
+TEST_F(BakeCommand, InterruptEndsTheWholeList) {
+  std::filesystem::copy_file(path("mascot.glb"), path("second.glb"));
+  std::filesystem::copy_file(path("mascot.glb"), path("third.glb"));
+  const pid_t child =
+      start(quick({"bake", "mascot.glb", "second.glb", "third.glb", "-o", "out", "--clip", "walk", "--to", "0.2"}));
+  for (int k = 0; k < 2400 && !std::filesystem::exists(path("out/mascot_soft.glb")); ++k)
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  ::kill(child, SIGINT);
+  const CliRun run = finish(child);
+  EXPECT_EQ(run.code, 130);
+  EXPECT_TRUE(load_gltf(path("out/mascot_soft.glb")).ok());
+  EXPECT_FALSE(std::filesystem::exists(path("out/third_soft.glb")));
+  for (const std::string& file : files()) EXPECT_EQ(file.find("/."), std::string::npos) << file;
+}
+
+// The whole road, from the mesh to the compressed file, gives the same bits on one thread and on two.
+TEST_F(BakeCommand, ThreadsDoNotChangeABit) {
+  for (const std::string threads : {"1", "2"})
+    ASSERT_EQ(supple(quick({"bake", "mascot.glb", "-o", threads + ".glb", "--clip", "hop", "--threads", threads})).code,
+              0);
+  const std::string one = slurp(path("1.glb"));
+  EXPECT_GT(one.size(), 10000u);
+  EXPECT_TRUE(one == slurp(path("2.glb")));
 }
 
 TEST_F(BakeCommand, ComparesWithTheFullSimulation) {

@@ -331,5 +331,51 @@ TEST(SimulatedClip, CutsAreNotFeltAndCountedOnce) {
   }
 }
 
+/// A knee that steps by half a radian every half second, and the same by keys a ten-thousandth of a second apart.
+Clip stepping_knee(bool lines) {
+  Clip clip{"steps", 2, {{1, ChannelTarget::rotation, lines ? Interpolation::linear : Interpolation::step, 4, {}, {}}}};
+  Channel& channel = clip.channels[0];
+  const auto add = [&](double time, double knee) {
+    const Quat q(Eigen::AngleAxisd(knee, Vec3::UnitZ()));
+    channel.times.push_back(time);
+    channel.values.insert(channel.values.end(), q.coeffs().data(), q.coeffs().data() + 4);
+  };
+  for (int k = 0; k <= 4; ++k) {
+    if (lines && k > 0) add(0.5 * k - 1e-4, k % 2 ? 0.0 : 0.5);
+    add(0.5 * k, k % 2 ? 0.5 : 0.0);
+  }
+  return clip;
+}
+
+// A jump is felt, and as much at any time step.
+TEST(SimulatedClip, JumpsDoNotDependOnTheTimeStep) {
+  const Limb limb;
+  for (const bool lines : {false, true}) {
+    const Clip clip = stepping_knee(lines);
+    std::vector<double> peaks;
+    for (const double rate : {120.0, 240.0, 480.0, 960.0}) {
+      SimulateSettings settings;
+      settings.time_step = 1 / rate;
+      const SimulatedClip simulated = limb.simulate(clip, settings);
+      EXPECT_EQ(simulated.recovered, 0);
+      EXPECT_EQ(simulated.cuts, 0);
+      peaks.push_back(limb.shown(simulated.coordinates));
+    }
+    EXPECT_GT(peaks.back(), 0.01);
+    for (const double peak : peaks) EXPECT_NEAR(peak, peaks.back(), 0.05 * peaks.back()) << lines;
+  }
+}
+
+// Keys at the rate of frames that step are a motion sampled: they move the flesh as the motion does, a frame later.
+TEST(SimulatedClip, SteppedFramesAreTheMotionTheySample) {
+  const Limb limb;
+  const auto motion = [](double time) { return lively(time); };
+  const SimulatedClip lines = limb.simulate(keyed(2, 60, motion));
+  const SimulatedClip steps = limb.simulate(keyed(2, 60, motion, Interpolation::step));
+  const double peak = limb.shown(lines.coordinates);
+  for (double time = 0.1; time < 1.95; time += 0.05)
+    EXPECT_LT(limb.shown(steps.at(time + 1.0 / 60) - lines.at(time)), 0.02 * peak) << time;
+}
+
 }  // namespace
 }  // namespace supple

@@ -2,6 +2,7 @@
 // Retargeting: to itself it is the identity, to a larger self larger; T-pose to A-pose, other axes, other names.
 #include "supple/rig/retarget.h"
 #include "supple/rig/pose_layout.h"
+#include "supple/rig/retarget_floor.h"
 #include "supple/rig/sample_clip.h"
 #include "support/rigs.h"
 
@@ -224,6 +225,101 @@ TEST(Retarget, FloatingMotionsComeDown) {
   EXPECT_NEAR(highest - lowest, 1.3 * 0.3, 0.01);  // and the hop is a hop
 }
 
+/// A person who hops on a floor that rises by `drift` from one second to two.
+Clip make_drifting_hops(const Skeleton& person, double drift) {
+  const Vec3 hips = person.joints[0].rest.translation;
+  Clip hops{"hops", 6.0, {{0, ChannelTarget::translation, Interpolation::linear, 3, {}, {}}}};
+  for (int k = 0; k <= 240; ++k) {
+    const double t = 0.025 * k;
+    const double floor = drift * std::clamp(t - 2, 0.0, 1.0);
+    const double hop = 0.2 * std::max(0.0, std::sin(2 * std::numbers::pi * t));  // half a second up, half a second down
+    hops.channels[0].times.push_back(t);
+    for (const double x : {hips.x(), hips.y() + 0.05 + floor + hop, hips.z()}) hops.channels[0].values.push_back(x);
+  }
+  return hops;
+}
+
+std::vector<double> foot_heights(const Skeleton& skeleton, const Clip& clip, double from, double to) {
+  const Index foot = find_joint(skeleton, "LeftFoot");
+  const double standing = world_matrix(skeleton, rest_pose(skeleton), foot).translation().y();
+  std::vector<double> heights;
+  for (double t = from; t < to; t += 0.025)
+    heights.push_back(world_matrix(skeleton, pose_at(skeleton, clip, t), foot).translation().y() - standing);
+  return heights;
+}
+
+// A floor that drifts by two decimetres is levelled, the hops on it stay; asked not to, it stays; a climb stays a
+// climb.
+TEST(Retarget, DriftingFloorsAreLevelled) {
+  const Skeleton person = make_person(), other = make_person({.size = 1.3});
+  const auto pairs = match_joints(person, other);
+  const auto range = [&](double drift, bool level, double from, double to) {
+    RetargetSettings settings;
+    settings.floor.level = level;
+    const Clip clip = retarget(person, make_drifting_hops(person, drift), other, pairs, settings).value();
+    const std::vector<double> heights = foot_heights(other, clip, from, to);
+    return std::pair(*std::min_element(heights.begin(), heights.end()),
+                     *std::max_element(heights.begin(), heights.end()));
+  };
+  for (const auto& [from, to] : {std::pair(0.0, 1.5), std::pair(4.0, 6.0)}) {
+    EXPECT_NEAR(range(0.2, true, from, to).first, 0, 2e-3);
+    EXPECT_NEAR(range(0.2, true, from, to).second, 1.3 * 0.2, 2e-3);
+  }
+  EXPECT_NEAR(range(0.2, false, 4, 6).first, 1.3 * 0.2, 2e-3);
+  EXPECT_NEAR(range(0.6, true, 4, 6).first, 1.3 * 0.6, 2e-3);
+}
+
+/// On tiptoe the toes stand, however long the foot: its ball stays where it stood, and the ankle comes up.
+TEST(Retarget, TiptoesStandOnTheFloor) {
+  const Skeleton person = make_person();
+  Skeleton other = make_person({.size = 1.4});
+  for (Joint& joint : other.joints) {
+    if (joint.name.ends_with("ToeBase")) joint.rest.translation.z() *= 2;
+  }
+  const double tip = 40;
+  const double toe_y = -0.06, toe_z = 0.12;  // of the toes, from the ankle
+  const double c = std::cos(tip * std::numbers::pi / 180), s = std::sin(tip * std::numbers::pi / 180);
+  const double raised = toe_y - (toe_y * c - toe_z * s);  // what the ankle rises by, for the toes to stay
+  Clip tiptoe{"tiptoe", 1.0, {}};
+  for (const std::string side : {"Left", "Right"}) {
+    const Quat q = turn(tip, Vec3::UnitX());
+    tiptoe.channels.push_back({find_joint(person, side + "Foot"),
+                               ChannelTarget::rotation,
+                               Interpolation::linear,
+                               4,
+                               {0, 1},
+                               {0, 0, 0, 1, q.x(), q.y(), q.z(), q.w()}});
+  }
+  tiptoe.channels.push_back(
+      {0, ChannelTarget::translation, Interpolation::linear, 3, {0, 1}, {0, 0.95, 0, 0, 0.95 + raised, 0}});
+  const Clip again = retarget(person, tiptoe, other, match_joints(person, other)).value();
+  for (const auto& [skeleton, clip] : {std::pair<const Skeleton*, const Clip*>(&person, &tiptoe), {&other, &again}}) {
+    const Index toe = find_joint(*skeleton, "LeftToeBase");
+    const double before = world_matrix(*skeleton, rest_pose(*skeleton), toe).translation().y();
+    EXPECT_NEAR(world_matrix(*skeleton, pose_at(*skeleton, *clip, 1), toe).translation().y(), before, 0.012);
+  }
+}
+
+/// Rigs that lead the leg to a foot of its own: the foot isn't a child of the shin, but stays at its end.
+TEST(Retarget, FeetBesideTheLegFollowIt) {
+  const Skeleton person = make_person();
+  Skeleton other = person;
+  for (Joint& joint : other.joints) {
+    if (!joint.name.ends_with("Foot")) continue;
+    const auto self = static_cast<Index>(&joint - other.joints.data());
+    joint.rest.translation = world_matrix(person, rest_pose(person), self).translation();
+    joint.parent = -1;
+  }
+  const Clip walk = make_walk(person);
+  const Clip again = retarget(person, walk, other, match_joints(person, other)).value();
+  for (int k = 0; k <= 10; ++k) {
+    const auto expected = world_matrices(person, pose_at(person, walk, 0.1 * k));
+    const auto world = world_matrices(other, pose_at(other, again, 0.1 * k));
+    for (std::size_t j = 0; j < world.size(); ++j)
+      EXPECT_LT((world[j].matrix() - expected[j].matrix()).norm(), 1e-6) << person.joints[j].name;
+  }
+}
+
 TEST(JointRoles, KnowManyDialects) {
   const std::vector<std::vector<std::string>> dialects = {
       {"mixamorig:Hips", "mixamorig:LeftUpLeg", "mixamorig:LeftLeg", "mixamorig:RightUpLeg", "mixamorig:LeftForeArm"},
@@ -233,6 +329,7 @@ TEST(JointRoles, KnowManyDialects) {
       {"hips", "DEF-thigh.L", "DEF-shin.L", "DEF-thigh.R", "DEF-forearm.L"},
       {"Root", "UpLeg_L", "LoLeg_L", "UpLeg_R", "LoArm_L"},
       {"torso_joint_1", "leg_joint_L_1", "leg_joint_L_2", "leg_joint_R_1", "lowerarm.l"},
+      {"char:def_c_hip", "char:def_l_thigh", "char:def_l_knee", "char:def_r_thigh", "char:def_l_elbow"},
   };
   for (const auto& names : dialects) {
     Skeleton skeleton;
@@ -247,6 +344,28 @@ TEST(JointRoles, KnowManyDialects) {
     for (std::size_t k = 0; k < names.size(); ++k) EXPECT_EQ(roles[k], expected[k]) << names[k];
   }
   EXPECT_EQ(canonical_name("mixamorig:LeftUpLeg"), "upleg");
+}
+
+/// A mesh called "Head" is no head: the head is carried with the arms. "A, B" count as "1, 2" do.
+TEST(JointRoles, MeshesAreNoJoints) {
+  Skeleton skeleton;
+  for (const auto& [name, parent] : std::vector<std::pair<std::string, Index>>{{"root", -1},
+                                                                               {"Head", 0},
+                                                                               {"hips", 0},
+                                                                               {"spineA", 2},
+                                                                               {"spineB", 3},
+                                                                               {"neckA", 4},
+                                                                               {"neckB", 5},
+                                                                               {"l_shoulder", 4},
+                                                                               {"l_elbow", 7},
+                                                                               {"r_shoulder", 4},
+                                                                               {"r_elbow", 9}})
+    skeleton.joints.push_back({name, parent, {}, {}});
+  const auto roles = joint_roles(skeleton);
+  EXPECT_EQ(roles[1], JointRole{});
+  EXPECT_EQ(roles[4], (JointRole{BodyPart::spine, Side::centre, 1}));
+  EXPECT_EQ(roles[6], (JointRole{BodyPart::head, Side::centre, 0}));
+  EXPECT_EQ(roles[7], (JointRole{BodyPart::upper_arm, Side::left, 0}));
 }
 
 TEST(Retarget, RefusalsAreSentences) {

@@ -389,6 +389,30 @@ TEST(PoseSpaceDynamics, WindPushesAndDragBrakes) {
   EXPECT_LT((coordinates(moving) - coordinates(pulled)).norm(), 1e-3 * coordinates(pulled).norm());
 }
 
+// Air as thick as honey: drag d far above 2/h. One mode of stiffness k creeps home as exp(−k t / d), and no motion of
+// the rig carries flesh farther than air that stands still holds it back.
+TEST(PoseSpaceDynamics, DragMayBeAsStrongAsOneLikes) {
+  const Case c;
+  const auto model = single_mode(*c.reduced.model, 0);
+  SoftForces honey;
+  honey.drag = 1e4;
+  const std::vector<double> away = {1e-4}, still = {0};
+  for (const PoseSpaceIntegrator integrator : {PoseSpaceIntegrator::newmark, PoseSpaceIntegrator::backward_euler}) {
+    PoseSpaceSettings settings;
+    settings.integrator = integrator;
+    auto dynamics = PoseSpaceDynamics<double>::create(model, settings).value();
+    dynamics.step({}, c.limb.rig.neutral().p);
+    dynamics.set_state(away, still);
+    const double k = 2 * dynamics.elastic_energy() / (away[0] * away[0]);
+    for (int n = 0; n < 600; ++n) EXPECT_FALSE(dynamics.step({}, c.limb.rig.neutral().p, honey).recovered);
+    EXPECT_NEAR(dynamics.coordinates()[0], away[0] * std::exp(-k * 2.5 / 1e4), 2e-3 * away[0]);
+    settings = damped();
+    settings.integrator = integrator;
+    const MatX q = run<float>(c, settings, 1.0, circle, {}, honey);
+    EXPECT_LT(peak(c.reduced.model->surface.basis * q) / std::sqrt(c.reduced.model->surface.vertex_count()), 3);
+  }
+}
+
 // ---- what cannot happen ---------------------------------------------------------------------------------------------
 
 TEST(PoseSpaceDynamics, StepsWithoutAllocating) {

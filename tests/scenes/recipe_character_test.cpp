@@ -218,5 +218,35 @@ TEST_F(RecipeCharacterTest, PaintReachesTheBody) {
   EXPECT_LT(paint.values.col(1).minCoeff(), 1.3);
 }
 
+/// What is wrong with paint is told with the line that asks for it, also where the same file is asked for twice.
+TEST_F(RecipeCharacterTest, WrongPaintIsNamedWithItsLine) {
+  std::ofstream(folder() / "short.txt") << "1 2 3\n";
+  std::ofstream(folder() / "word.txt") << "1\nsoft\n";
+  std::ofstream negative(folder() / "negative.txt");
+  for (const std::vector<Index>& primitive : prepared(plain()).character.meshes[0].welded_vertex)
+    for (std::size_t v = 0; v < primitive.size(); ++v) negative << "-1\n";
+  negative.close();
+  const auto expect = [&](const std::string& paint, const std::string& line, const std::string& words) {
+    const std::string text = "input = \"x.glb\"\n[body]\ntets = 1500\n[[paint]]\nquantity = \"young\"\n" + paint;
+    const Recipe recipe = parse_recipe(text, "x.toml", folder()).value();
+    Result<RecipeCharacter> character = prepare_character(recipe, folder());
+    Error error;
+    if (character.ok())
+      error = embed_recipe(recipe, folder(), *character, recipe_rig(recipe, *character).value()).error();
+    else
+      error = character.error();
+    EXPECT_EQ(error.kind, ErrorKind::input);
+    EXPECT_EQ(error.message.find("x.toml, " + line + ": "), 0u) << error.message;
+    EXPECT_NE(error.message.find(words), std::string::npos) << error.message;
+  };
+  expect("attribute = \"COLOR_9\"\n", "line 6", "no mesh has the attribute \"COLOR_9\"");
+  expect("range = [1e3, 1e5]\nfile = \"short.txt\"\n", "line 7", "3 numbers for");
+  expect("file = \"word.txt\"\n", "line 6", "word.txt");
+  expect("file = \"negative.txt\"\n", "line 6", "must be positive");
+  expect("tets = \"short.txt\"\n", "line 6", "tetrahedra");
+  expect("attribute = \"COLOR_0\"\nrange = [1e3, 1e5]\n[[paint]]\nquantity = \"poisson\"\nfile = \"short.txt\"\n",
+         "line 10", "3 numbers for");
+}
+
 }  // namespace
 }  // namespace supple

@@ -3,21 +3,18 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/pipeline/baked_frames.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <mutex>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // ---- which clips, which frames --------------------------------------------------------------------------------------
 

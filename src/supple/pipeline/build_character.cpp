@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/build_character.h"
 
+#include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
 #include "supple/pipeline/clip_motion.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// [s]; long enough to see past the corners of keys that are joined by lines.
 constexpr double acceleration_step = 1.0 / 60;

@@ -3,19 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/mesh/vertex_selection.h"
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/offline/modes/modal_basis.h"
 #include "supple/offline/sketch/sketch_basis.h"
 
-#include <chrono>
-
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The body as St. Venant-Kirchhoff material.
 Result<SceneBody> make_body(Scene scene) {

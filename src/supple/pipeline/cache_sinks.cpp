@@ -7,11 +7,13 @@
 namespace supple {
 namespace {
 
-class Pc2Sink final : public CacheSink {
+/// One file that takes frame after frame by `add` of its writer.
+template <class Writer, Status (Writer::*add)(std::span<const Vec3>)>
+class PointSink final : public CacheSink {
  public:
-  Pc2Sink(std::filesystem::path path, Pc2Writer writer) : path_(std::move(path)), writer_(std::move(writer)) {}
+  PointSink(std::filesystem::path path, Writer writer) : path_(std::move(path)), writer_(std::move(writer)) {}
   Status add_frame(std::span<const Vec3> positions, std::span<const Vec3>) override {
-    return writer_.add_sample(positions);
+    return (writer_.*add)(positions);
   }
   Status finish(std::vector<std::filesystem::path>& files) override {
     files.push_back(path_);
@@ -20,24 +22,14 @@ class Pc2Sink final : public CacheSink {
 
  private:
   std::filesystem::path path_;
-  Pc2Writer writer_;
+  Writer writer_;
 };
 
-class MddSink final : public CacheSink {
- public:
-  MddSink(std::filesystem::path path, MddWriter writer) : path_(std::move(path)), writer_(std::move(writer)) {}
-  Status add_frame(std::span<const Vec3> positions, std::span<const Vec3>) override {
-    return writer_.add_frame(positions);
-  }
-  Status finish(std::vector<std::filesystem::path>& files) override {
-    files.push_back(path_);
-    return writer_.finish();
-  }
-
- private:
-  std::filesystem::path path_;
-  MddWriter writer_;
-};
+template <class Writer, Status (Writer::*add)(std::span<const Vec3>)>
+OpenedSink sink_of(const std::string& path, Result<Writer> writer) {
+  if (!writer.ok()) return writer.error();
+  return std::unique_ptr<CacheSink>(std::make_unique<PointSink<Writer, add>>(path, std::move(*writer)));
+}
 
 }  // namespace
 
@@ -49,15 +41,12 @@ OpenedSink open_pc2_sink(const std::string& stem, const CacheDescription& descri
   header.start_frame = static_cast<float>(times.front() * description.frame_rate);
   header.frames_per_sample = step > 0 ? static_cast<float>(step * description.frame_rate) : 1.0f;
   header.samples = static_cast<std::int32_t>(times.size());
-  Result<Pc2Writer> writer = Pc2Writer::open(stem + ".pc2", header);
-  if (!writer.ok()) return writer.error();
-  return std::unique_ptr<CacheSink>(std::make_unique<Pc2Sink>(stem + ".pc2", std::move(*writer)));
+  return sink_of<Pc2Writer, &Pc2Writer::add_sample>(stem + ".pc2", Pc2Writer::open(stem + ".pc2", header));
 }
 
 OpenedSink open_mdd_sink(const std::string& stem, const CacheDescription& description) {
-  Result<MddWriter> writer = MddWriter::open(stem + ".mdd", description.vertex_count, description.times);
-  if (!writer.ok()) return writer.error();
-  return std::unique_ptr<CacheSink>(std::make_unique<MddSink>(stem + ".mdd", std::move(*writer)));
+  return sink_of<MddWriter, &MddWriter::add_frame>(
+      stem + ".mdd", MddWriter::open(stem + ".mdd", description.vertex_count, description.times));
 }
 
 }  // namespace supple

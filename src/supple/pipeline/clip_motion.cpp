@@ -14,6 +14,10 @@ constexpr double fastest = 20;                              // heights per secon
 constexpr double fastest_turn = 20 * std::numbers::pi / 2;  // radians per second of a root
 constexpr double fastest_pose = 60;                         // pose distance per second
 constexpr double farthest_pose = 2;                         // pose distance in no time at all
+constexpr double same_pose = 0.05;                          // pose distance that a loop may leave open
+constexpr double moment = 1e-6;                             // [s]: no time at all
+constexpr double ease = 1.0 / 15;                           // [s] that a jump takes
+constexpr double abrupt = 1.0 / 500;                        // [s] between keys that mean a jump
 
 /// Times at which something can change its speed: all keys.
 std::vector<double> key_times(const Clip& clip) {
@@ -22,7 +26,60 @@ std::vector<double> key_times(const Clip& clip) {
   return {times.begin(), times.end()};
 }
 
+using Cuts = std::span<const std::pair<double, double>>;
+
+bool cut_between(Cuts cuts, double from, double to) {
+  return std::any_of(cuts.begin(), cuts.end(), [&](const auto& cut) { return cut.first < to && from < cut.second; });
+}
+
+void add_key(const Channel& from, std::size_t key, double time, Channel& to) {
+  const auto width = static_cast<std::ptrdiff_t>(from.width);
+  const auto first = from.values.begin() + static_cast<std::ptrdiff_t>(key) * width;
+  to.times.push_back(time);
+  to.values.insert(to.values.end(), first, first + width);
+}
+
+/// Each value is left at the next key, and the next one reached a little later.
+Channel ease_steps(const Channel& channel, Cuts cuts) {
+  Channel eased{channel.joint, channel.target, Interpolation::linear, channel.width, {}, {}};
+  const std::vector<double>& times = channel.times;
+  if (!times.empty()) add_key(channel, 0, times[0], eased);
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    const bool cut = cut_between(cuts, times[k] - moment, times[k]);
+    const double next = k + 1 < times.size() ? times[k + 1] - moment : times[k] + ease;
+    add_key(channel, k - 1, cut ? times[k] - moment / 2 : times[k], eased);
+    add_key(channel, k, cut ? times[k] : std::min(times[k] + ease, std::max(next, times[k] + moment / 4)), eased);
+  }
+  return eased;
+}
+
+/// A key right after another that comes late comes later, but stays before the one that follows.
+Channel ease_abrupt_lines(Channel channel, Cuts cuts) {
+  std::vector<double>& times = channel.times;
+  for (std::size_t k = 1; k + 1 < times.size(); ++k) {
+    const double gap = times[k + 1] - times[k];
+    const bool alone = times[k] - times[k - 1] > 4 * gap;
+    if (!alone || gap > abrupt || cut_between(cuts, times[k], times[k + 1])) continue;
+    const double room = k + 2 < times.size() ? 0.5 * (times[k + 2] - times[k]) : ease;
+    times[k + 1] = std::max(times[k + 1], times[k] + std::min(ease, room));
+  }
+  return channel;
+}
+
 }  // namespace
+
+Clip ease_jumps(const Clip& clip, Cuts cuts) {
+  Clip eased{clip.name, clip.duration, {}};
+  for (const Channel& channel : clip.channels) {
+    if (channel.interpolation == Interpolation::step)
+      eased.channels.push_back(ease_steps(channel, cuts));
+    else if (channel.interpolation == Interpolation::linear)
+      eased.channels.push_back(ease_abrupt_lines(channel, cuts));
+    else
+      eased.channels.push_back(channel);
+  }
+  return eased;
+}
 
 ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, double height)
     : rig_(&rig), clip_(&clip), loop_(loop && clip.duration > first_key(clip)), start_(first_key(clip)) {
@@ -32,7 +89,6 @@ ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, dou
   rig.sample(clip, clip.duration, ClipWrap::hold, after);
   round_ = after.placement * before.placement.inverse();
   // A key that steps has its jump between the last moment before it and itself.
-  constexpr double moment = 1e-6;
   const std::vector<double> times = key_times(clip);
   for (std::size_t k = 0; k + 1 < times.size(); ++k) {
     for (const auto& [from, to] : {std::pair{times[k], times[k + 1] - moment}, {times[k + 1] - moment, times[k + 1]}}) {
@@ -49,20 +105,21 @@ ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, dou
     }
   }
   // The root goes on in a loop; limbs that end elsewhere than they began are put back.
-  rig.sample(clip, 0, ClipWrap::hold, before);
-  rig.sample(clip, clip.duration, ClipWrap::hold, after);
-  if (loop_ && pose_distance(rig.rig()->layout(), before.p, after.p) > farthest_pose)
+  eased_ = ease_jumps(clip, cuts_);
+  rig.sample(clip, start_, ClipWrap::hold, before);
+  rig.sample(eased_, clip.duration, ClipWrap::hold, after);
+  if (loop_ && pose_distance(rig.rig()->layout(), before.p, after.p) > same_pose)
     cuts_.emplace_back(clip.duration - moment, clip.duration);
 }
 
 void ClipMotion::sample(double time, CharacterPose& pose) const {
   if (!loop_) {
-    rig_->sample(*clip_, time, ClipWrap::hold, pose);
+    rig_->sample(eased_, time, ClipWrap::hold, pose);
     return;
   }
   const double period = clip_->duration - start_;
   const double rounds = std::floor((time - start_) / period);
-  rig_->sample(*clip_, time - rounds * period, ClipWrap::hold, pose);
+  rig_->sample(eased_, time - rounds * period, ClipWrap::hold, pose);
   const RigidTransform step = rounds < 0 ? round_.inverse() : round_;
   for (int k = 0; k < static_cast<int>(std::abs(rounds)); ++k) pose.placement = step * pose.placement;
 }
@@ -74,7 +131,7 @@ bool ClipMotion::is_cut(double from, double to) const {
     from -= shift;
     to -= shift;
   }
-  return std::any_of(cuts_.begin(), cuts_.end(), [&](const auto& cut) { return cut.first < to && from < cut.second; });
+  return cut_between(cuts_, from, to);
 }
 
 double first_key(const Clip& clip) {
@@ -92,7 +149,7 @@ bool closes(const CharacterRig& rig, const Clip& clip) {
   const double times[] = {start, start + moment, clip.duration - moment, clip.duration};
   for (std::size_t k = 0; k < 4; ++k) rig.sample(clip, times[k], ClipWrap::hold, at[k]);
   const PoseLayout& layout = rig.rig()->layout();
-  if (pose_distance(layout, at[0].p, at[3].p) > 0.05) return false;
+  if (pose_distance(layout, at[0].p, at[3].p) > same_pose) return false;
   // Through the seam the pose must go on as it did: the way across is about the sum of both halves.
   const double before = pose_distance(layout, at[2].p, at[3].p);
   const double after = pose_distance(layout, at[0].p, at[1].p);

@@ -5,9 +5,16 @@
 // carried the root away from the first, the next round continues from there.
 // Cuts are found by speed: a root that crosses more than the character's height in the twentieth of a second, or turns
 // by more than a quarter in that time, or a limb that does so many times faster than that, was put elsewhere.
+// Lesser jumps (keys that step, or lie so close together that they mean to) are motion, but one in no time at all: its
+// acceleration would be whatever the time step makes of it. So what moves the flesh takes a fifteenth of a second for
+// them, or the time to the next key if that is less: stepped keys at the rate of frames are the motion they sample.
 #pragma once
 
 #include "supple/rig/character_rig.h"
+
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace supple {
 
@@ -29,9 +36,13 @@ class ClipMotion {
   const Clip* clip_;
   bool loop_;
   double start_;
+  Clip eased_;                                   ///< without jumps other than cuts
   RigidTransform round_;                         ///< what one round adds to the placement
   std::vector<std::pair<double, double>> cuts_;  ///< intervals of time, ascending
 };
+
+/// The clip with its jumps spread over a fifteenth of a second, but for those that are `cuts`.
+Clip ease_jumps(const Clip& clip, std::span<const std::pair<double, double>> cuts);
 
 /// The first key of all that move [s].
 double first_key(const Clip& clip);

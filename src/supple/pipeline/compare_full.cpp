@@ -3,18 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/posespace/full_pose_dynamics.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// What the full simulation did, at every `stride`-th step.
 struct FullRun {

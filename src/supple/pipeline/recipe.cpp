@@ -271,7 +271,7 @@ RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::fi
     paint.quantity = static_cast<PaintQuantity>(*quantity);
   if (table.contains("attribute") + table.contains("file") + table.contains("tets") != 1)
     toml.fail(table, "[[paint]] needs one of \"attribute\", \"file\" and \"tets\"");
-  read_name(toml, table, "attribute", "attribute", paint.attribute, source);
+  toml.read(table, "attribute", paint.attribute);
   if (table.contains("channel") && paint.attribute.empty())
     toml.fail(*table.get("channel"), "\"channel\" is for paint from an \"attribute\"");
   paint.channel = static_cast<int>(toml.read_word(table, "channel", Keys{"r", "g", "b", "a"}).value_or(0));
@@ -289,6 +289,8 @@ RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::fi
         toml.fail(*table.get("range"), status.error().message);
   }
   read_between(toml, table, "smoothness", "a share of the body's diagonal", 1e-6, 100, paint.smoothness);
+  for (const char* key : {"attribute", "file", "tets"})
+    if (table.contains(key)) source.note("paint", paint_name(paint), line_of(*table.get(key)));
   return paint;
 }
 
@@ -379,9 +381,7 @@ void read_paints(TomlReader& toml, const toml::table& root, const std::filesyste
     const RecipePaint paint = read_paint(toml, table, folder, recipe.source);
     for (const RecipePaint& other : recipe.paints)
       if (other.quantity == paint.quantity && other.pose == paint.pose)
-        toml.fail(table,
-                  fmt::format("{} is painted twice{}", paint_quantity_names[static_cast<std::size_t>(paint.quantity)],
-                              paint.pose.empty() ? "" : fmt::format(" in the pose \"{}\"", paint.pose)));
+        toml.fail(table, fmt::format("{} is painted twice", paint_name(paint)));
     recipe.paints.push_back(paint);
     const bool known = std::any_of(recipe.poses.begin(), recipe.poses.end(),
                                    [&](const RecipePose& pose) { return pose.name == paint.pose; });
@@ -391,6 +391,11 @@ void read_paints(TomlReader& toml, const toml::table& root, const std::filesyste
 }
 
 }  // namespace
+
+std::string paint_name(const RecipePaint& paint) {
+  const std::string quantity(paint_quantity_names[static_cast<std::size_t>(paint.quantity)]);
+  return paint.pose.empty() ? quantity : fmt::format("{} in the pose \"{}\"", quantity, paint.pose);
+}
 
 void RecipeSource::note(std::string_view kind, std::string_view name, int line) {
   lines.try_emplace(fmt::format("{} {}", kind, name), line);

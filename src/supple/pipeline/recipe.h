@@ -54,8 +54,9 @@ struct RecipeWire {
 
 /// Where the names of a recipe stand in its file, for those who find that one names nothing.
 struct RecipeSource {
-  std::string file;                  ///< empty: not from a file
-  std::map<std::string, int> lines;  ///< by kind and name: "joint head", "clip walk", "mesh Cape", "pose bent"
+  std::string file;  ///< empty: not from a file
+  std::map<std::string, int>
+      lines;  ///< by kind and name: "joint head", "clip walk", "mesh Cape", "pose bent", "paint young"
 
   void note(std::string_view kind, std::string_view name, int line);
   /// "hero.toml, line 12", or `otherwise` where it isn't known.
@@ -74,6 +75,9 @@ struct RecipePaint {
   double smoothness = CarrySettings{}.smoothness;
   bool operator==(const RecipePaint&) const = default;
 };
+
+/// What is painted where, which a recipe does once: "young", or 'young in the pose "bent"'.
+std::string paint_name(const RecipePaint& paint);
 
 struct RecipeMaterial {
   MaterialModel model = MaterialModel::flesh;

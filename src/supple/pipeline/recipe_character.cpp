@@ -199,12 +199,32 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
 
 // ---- paint ----------------------------------------------------------------------------------------------------------
 
+/// The same error, with the line of the recipe that asks for the paint.
+Error at_paint(const Recipe& recipe, const RecipePaint& paint, Error error) {
+  error.message = fmt::format("{}: {}", recipe.source.place("paint", paint_name(paint), "the recipe"), error.message);
+  return error;
+}
+
+Result<std::vector<double>> skin_paint(const RecipePaint& paint, const std::filesystem::path& folder,
+                                       const RawCharacter& character) {
+  return paint.file.empty() ? paint_from_attribute(character, paint.attribute, paint.channel)
+                            : load_paint(character, folder / paint.file);
+}
+
+/// Finds what is wrong with paint on the skin before a body is made.
+Status check_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character) {
+  for (const RecipePaint& paint : recipe.paints) {
+    if (!paint.tets.empty()) continue;
+    const Result<std::vector<double>> skin = skin_paint(paint, folder, character);
+    if (!skin.ok()) return at_paint(recipe, paint, skin.error());
+  }
+  return {};
+}
+
 Result<std::vector<double>> carried_paint(const RecipePaint& paint, const std::filesystem::path& folder,
                                           const RawCharacter& character, const EmbeddedBody& body) {
   if (!paint.tets.empty()) return load_tet_paint(folder / paint.tets, body.mesh.elements.size());
-  const Result<std::vector<double>> skin = paint.file.empty()
-                                               ? paint_from_attribute(character, paint.attribute, paint.channel)
-                                               : load_paint(character, folder / paint.file);
+  const Result<std::vector<double>> skin = skin_paint(paint, folder, character);
   if (!skin.ok()) return skin.error();
   return carry_paint(body.mesh, body.skin, body.embedding, *skin, {paint.smoothness});
 }
@@ -304,7 +324,7 @@ Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, c
   std::map<PaintQuantity, std::vector<NamedPaint>> in_poses;
   for (const RecipePaint& paint : recipe.paints) {
     Result<std::vector<double>> values = painted_values(paint, folder, character, result.body);
-    if (!values.ok()) return values.error();
+    if (!values.ok()) return at_paint(recipe, paint, values.error());
     if (!paint.pose.empty())
       in_poses[paint.quantity].emplace_back(paint.pose, std::move(*values));
     else if (paint.quantity == PaintQuantity::fixity)
@@ -336,6 +356,7 @@ Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::files
   if (!loaded.ok()) return loaded.error();
   SUPPLE_RETURN_IF_ERROR(leave_out(recipe, loaded->character));
   SUPPLE_RETURN_IF_ERROR(check_joints(recipe, loaded->character.skeleton));
+  SUPPLE_RETURN_IF_ERROR(check_paints(recipe, folder, loaded->character));
   scale_lengths(recipe.scale, loaded->character);
   SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, loaded->character));
   RecipeCharacter result;

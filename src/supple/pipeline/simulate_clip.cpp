@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace supple {
@@ -135,7 +135,7 @@ PoseSpaceSettings dynamics_settings(const SimulateSettings& settings, double fre
 
 Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>& model, double flesh_frequency,
                                     const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
   const double from = std::min(std::max(settings.from, first_key(clip)), clip.duration);
   if (settings.from < 0 || settings.from > to || from > to)
@@ -164,7 +164,7 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
     run_loop(run, *model, result);
   else
     run_once(run, settings, motion.start(), pushed, result);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = seconds_since(begin);
   return result;
 }
 

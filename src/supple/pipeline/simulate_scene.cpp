@@ -3,21 +3,17 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/fem/loads.h"
 #include "supple/io/mesh_file.h"
 #include "supple/io/pc2.h"
 #include "supple/pipeline/scene_recorder.h"
 #include "supple/runtime/subspace/state_archive.h"
 
-#include <chrono>
-
 namespace supple {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Dynamics = SubspaceDynamics<double>;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 VecX as_vector(const std::vector<double>& values) {
   return Eigen::Map<const VecX>(values.data(), static_cast<Eigen::Index>(values.size()));

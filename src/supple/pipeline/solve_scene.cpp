@@ -3,16 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/pipeline/scene_recorder.h"
-
-#include <chrono>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // ---- statics --------------------------------------------------------------------------------------------------------
 

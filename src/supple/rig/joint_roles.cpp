@@ -60,8 +60,8 @@ bool take_side(std::string& word, ParsedName& parsed) {
 }
 
 ParsedName parse_name(const std::string& name) {
-  static constexpr std::array<std::string_view, 11> prefixes = {"mixamorig", "bip", "def",      "org",  "j", "b",
-                                                                "joint",     "jnt", "skeleton", "bone", "cc"};
+  static constexpr std::array<std::string_view, 9> prefixes = {"mixamorig", "bip",      "def",  "org", "joint",
+                                                               "jnt",       "skeleton", "bone", "cc"};
   ParsedName parsed;
   for (std::string word : split_words(name)) {
     if (word.starts_with("mixamorig")) word.erase(0, 9);
@@ -70,11 +70,11 @@ ParsedName parse_name(const std::string& name) {
       parsed.number = word.size() < 6 ? std::stoi(word) : 0;
       continue;
     }
-    if (std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end()) continue;
     if (word.size() == 1) {  // "spineA", "spineB"; "c" for the centre
       if (!parsed.words.empty() && parsed.number == 0) parsed.number = word[0] - 'a' + 1;
       continue;
     }
+    if (std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end()) continue;
     parsed.joined += word;
     parsed.words.push_back(std::move(word));
   }
@@ -188,6 +188,11 @@ class RoleFinder {
     constexpr std::array parts = {BodyPart::shoulder, BodyPart::upper_arm, BodyPart::forearm, BodyPart::hand};
     const std::size_t count = plain_joints("arm", side).size();
     name_chain("arm", side, std::span(parts).subspan(count >= 4 ? 0 : 1));
+    // "shoulder, elbow, wrist" are the places of the joints, not the bones that begin there.
+    const Index shoulder = find_role(roles_, {BodyPart::shoulder, side, 0});
+    const JointRole upper_arm{BodyPart::upper_arm, side, 0};
+    if (shoulder >= 0 && !taken(upper_arm) && taken({BodyPart::forearm, side, 0}))
+      roles_[static_cast<std::size_t>(shoulder)] = upper_arm;
   }
 
   void name_trunk() {
@@ -202,7 +207,7 @@ class RoleFinder {
       }
     }
     move_hips();
-    forget_what_is_beside_the_hips();
+    forget_what_is_beside_the_arms();
     renumber(BodyPart::spine);
     const int necks = renumber(BodyPart::neck);
     if (taken({BodyPart::head, Side::centre, 0}) || necks < 2) return;
@@ -222,14 +227,18 @@ class RoleFinder {
     roles_[static_cast<std::size_t>(meeting)] = {BodyPart::hips, Side::centre, 0};
   }
 
-  /// A mesh may be called "head" or "torso" too; it isn't carried by the hips, as joints of the trunk are.
-  void forget_what_is_beside_the_hips() {
-    const Index hips = find_role(roles_, {BodyPart::hips, Side::centre, 0});
-    if (hips < 0) return;
+  /// A mesh may be called "head" or "torso" too. The trunk's joints carry the arms or are carried with them.
+  void forget_what_is_beside_the_arms() {
+    const std::array arms = {find_role(roles_, {BodyPart::upper_arm, Side::left, 0}),
+                             find_role(roles_, {BodyPart::upper_arm, Side::right, 0})};
+    if (arms[0] < 0 || arms[1] < 0) return;
+    const Index chest = common_ancestor(skeleton_, arms);
+    if (chest < 0) return;
     for (std::size_t j = 0; j < roles_.size(); ++j) {
       const BodyPart part = roles_[j].part;
+      const auto joint = static_cast<Index>(j);
       const bool trunk = part == BodyPart::spine || part == BodyPart::neck || part == BodyPart::head;
-      if (trunk && !is_ancestor(skeleton_, hips, static_cast<Index>(j))) roles_[j] = {};
+      if (trunk && !is_ancestor(skeleton_, chest, joint) && !is_ancestor(skeleton_, joint, chest)) roles_[j] = {};
     }
   }
 

@@ -3,17 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/fem/rigid_motions.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_derivatives.h"
 
-#include <chrono>
-
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Below this part of the largest derivative a derivative is rounding error, which must not be blown up to unit norm.
 constexpr double smallest_derivative = 1e-9;

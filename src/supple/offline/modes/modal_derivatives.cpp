@@ -3,17 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/free_columns.h"
 #include "supple/math/sparse_factor.h"
-
-#include <chrono>
 
 namespace supple {
 namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
-using Clock = std::chrono::steady_clock;
 
 constexpr double largest_accepted_residual = 1e-6;
 constexpr double solve_tolerance = 1e-10;
@@ -21,8 +19,6 @@ constexpr double degenerate_gap = 1e-4;
 constexpr Eigen::Index block_columns = 64;
 constexpr int max_iterations = 500;
 constexpr int modes_at_once = 4;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// A symmetric matrix times many columns. Row by row of X, so that the matrix is read once for a group of columns.
 MatX times(const Sparse& A, const MatX& X) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/reduce_body.h"
 
+#include "supple/base/clock.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/modes/mass_pca.h"
@@ -12,14 +13,10 @@
 #include <Eigen/LU>
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // ---- what can move --------------------------------------------------------------------------------------------------
 

@@ -3,17 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/sketch/shape_store.h"
 
-#include <chrono>
 #include <mutex>
 
 namespace supple {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Lets many solves ask one caller's Progress whether to stop, one at a time. Once stopped, it stays so.
 class SharedProgress : public Progress {
@@ -201,7 +199,7 @@ Result<SketchBasis> solve_sketch(const ElasticBody& body, std::span<const Index>
     outcomes[static_cast<std::size_t>(k)] = solver.shape_of(selected[static_cast<std::size_t>(k)], shared);
     shared.one_done();
   });
-  result.solve_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  result.solve_seconds = seconds_since(start);
   const Result<MatX> shapes = gather(outcomes, body.dof_count(), result);
   if (!shapes.ok()) return shapes.error();
   if (shared.cancelled()) {
