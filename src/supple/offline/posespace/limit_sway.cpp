@@ -14,12 +14,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace supple {
 namespace {
 
-constexpr int passes = 4;
-constexpr double share_of_thickness = 0.25, share_of_extent = 0.04;
+constexpr int passes = 3;
+constexpr double share_of_thickness = 0.5, share_of_extent = 0.04;
 constexpr double most_stiffening = 25;
 
 /// Vertices that can move, of pieces that a bone holds. What a piece without a bone does isn't flesh.
@@ -133,11 +134,45 @@ std::vector<Index> deepest(const TetMesh& mesh, const std::vector<double>& depth
   return result;
 }
 
+/// Vertices in the order of how many elements away from a held one they are, farthest first, with those around them
+/// that are nearer.
+struct WaysToBones {
+  std::vector<Index> order;
+  std::vector<std::vector<Index>> nearer;
+
+  WaysToBones(const TetMesh& mesh, const std::vector<Index>& flesh) : nearer(mesh.vertices.size()) {
+    std::vector<std::vector<Index>> around(mesh.vertices.size());
+    for (const auto& element : mesh.elements)
+      for (const Index v : element)
+        around[static_cast<std::size_t>(v)].insert(around[static_cast<std::size_t>(v)].end(), element.begin(),
+                                                   element.end());
+    order = all_but(flesh, mesh.vertices.size());
+    std::vector<int> steps(mesh.vertices.size(), -1);
+    for (const Index v : order) steps[static_cast<std::size_t>(v)] = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto v = static_cast<std::size_t>(order[i]);
+      for (const Index w : around[v]) {
+        int& other = steps[static_cast<std::size_t>(w)];
+        if (other < 0) other = steps[v] + 1, order.push_back(w);
+        if (other < steps[v]) nearer[v].push_back(w);
+      }
+    }
+    std::reverse(order.begin(), order.end());
+  }
+
+  /// What a vertex asks for is asked for all the way to the bones.
+  void carry_down(VecX& asked) const {
+    for (const Index v : order)
+      for (const Index w : nearer[static_cast<std::size_t>(v)]) asked[w] = std::max(asked[w], asked[v]);
+  }
+};
+
 /// Factors on Young's modulus of flesh that is the same everywhere.
 Result<std::vector<double>> stiffening(const TetMesh& plain, const std::vector<Index>& flesh, MaterialModel model,
                                        const MatX& accelerations) {
   const std::vector<double> thickness = local_thickness(plain);
   const double widest = share_of_extent * bounds_of(plain.vertices).size().maxCoeff();
+  const WaysToBones ways(plain, flesh);
   std::vector<double> factors(plain.elements.size(), 1.0);
   SparseFactor factor;
   for (int pass = 0; pass < passes; ++pass) {
@@ -145,13 +180,15 @@ Result<std::vector<double>> stiffening(const TetMesh& plain, const std::vector<I
     stiffen(factors, mesh);
     const Result<ElasticBody> body = ElasticBody::create(mesh, model);
     if (!body.ok()) return body.error();
-    const VecX x = sway(*body, flesh, accelerations, factor, pass == 0);
-    if (x.size() == 0) break;
+    VecX beyond = sway(*body, flesh, accelerations, factor, pass == 0);
+    if (beyond.size() == 0) break;
+    for (Eigen::Index v = 0; v < beyond.size(); ++v)
+      beyond[v] /= std::min(share_of_thickness * thickness[static_cast<std::size_t>(v)], widest);
+    ways.carry_down(beyond);
     for (std::size_t e = 0; e < factors.size(); ++e) {
-      double beyond = 1;
-      for (const Index v : mesh.elements[e])
-        beyond = std::max(beyond, x[v] / std::min(share_of_thickness * thickness[static_cast<std::size_t>(v)], widest));
-      factors[e] = std::min(most_stiffening, factors[e] * beyond);
+      double most = 1;
+      for (const Index v : mesh.elements[e]) most = std::max(most, beyond[v]);
+      factors[e] = std::min(most_stiffening, factors[e] * most);
     }
   }
   return factors;
@@ -169,7 +206,7 @@ std::vector<double> local_thickness(const TetMesh& mesh) {
     for (const Index w : middles) {
       const double radius = depth[static_cast<std::size_t>(w)];
       if (2 * radius <= thickness[v]) continue;
-      const double reach = radius + 0.5 * edge;
+      const double reach = std::numbers::sqrt3 * radius + 0.5 * edge;  // the corners of a cube belong to its ball
       if ((mesh.vertices[static_cast<std::size_t>(w)] - mesh.vertices[v]).squaredNorm() <= reach * reach)
         thickness[v] = 2 * radius;
     }

@@ -4,10 +4,10 @@
 // in life is tendon and gristle.
 //
 // With the accelerations a of the character's clips, flesh gives way by x = K⁻¹ M a. It may give way by
-//   ⟨|x|⁴⟩^¼ ≤ min(t/4, h/25)
+//   ⟨|x|⁴⟩^¼ ≤ min(t/2, h/25)
 // the mean over moments, which leans towards the vigorous ones; t is how thick the flesh is there, h the extent of the
-// body. Where it would go farther, Young's modulus is multiplied by what it goes too far, a few times over, since how
-// far a tip gives way depends on all that lies between it and its bone.
+// body. Where it would go farther, Young's modulus is multiplied by what it goes too far, there and all the way to the
+// bones that hold it: how far a tip gives way depends on its root.
 #pragma once
 
 #include "supple/base/result.h"
@@ -24,7 +24,8 @@ namespace supple {
 Status limit_sway(TetMesh& mesh, std::span<const Index> fixed, MaterialModel model, double frequency,
                   const MatX& accelerations);
 
-/// Twice the radius of the largest ball inside the mesh that holds the vertex, to the size of an element [m].
+/// Twice the radius of the largest ball inside the mesh that the vertex is in or, as the corner of a cube, beside; to
+/// the size of an element [m].
 std::vector<double> local_thickness(const TetMesh& mesh);
 
 }  // namespace supple
