@@ -159,7 +159,7 @@ class Compressor {
       for (std::size_t m = 0; m < meshes_.size(); ++m) meshes_[m].fit.learn(samples[m]);
       progress_.update(static_cast<double>(begin + block.size()) / static_cast<double>(frames.size()));
     }
-    const std::vector<Index> counted = spread(player_.frame_count(), 2 * counted_frames);
+    const std::vector<Index> counted = spread(player_.frame_count(), counted_frames);
     SUPPLE_RETURN_IF_ERROR(samples_->gather(counted, samples));
     for (std::size_t m = 0; m < meshes_.size(); ++m) {
       count_targets(meshes_[m], counted, samples[m]);
@@ -170,7 +170,7 @@ class Compressor {
 
   /// Makes vertices count more that fewer targets would leave beyond the tolerance, as long as that saves targets.
   void even_out(MeshWork& work, std::span<const Index> frames, const Eigen::MatrixXf& samples) {
-    constexpr int most_tries = 8;
+    constexpr int most_tries = 3;
     const double limit = std::pow(directions_share * report_.tolerance, 2);
     for (int tries = 0; tries < most_tries && work.targets > worth_evening; ++tries) {
       const MeshFit before = work.fit;
