@@ -4,6 +4,7 @@
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
+#include "supple/offline/posespace/limit_sway.h"
 #include "supple/pipeline/clip_motion.h"
 
 #include <algorithm>
@@ -105,7 +106,14 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const RawCharacter& c
   auto rest = std::make_shared<const CarriedRig>(rig.rig(), body.carry, body.mesh.vertices);
   ReduceSettings settings = reduce_settings(recipe);
   settings.size = size;
-  return reduce_body(body, rest, known_motion(character, rig, *rest, body.mesh), settings, progress);
+  const KnownMotion motion = known_motion(character, rig, *rest, body.mesh);
+  if (!settings.frequency) return reduce_body(body, rest, motion, settings, progress);
+  progress.stage("tuning the stiffness");
+  EmbeddedBody tuned = body;
+  SUPPLE_RETURN_IF_ERROR(
+      limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
+  settings.frequency.reset();  // the stiffness is what it shall be
+  return reduce_body(tuned, rest, motion, settings, progress);
 }
 
 Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder, Progress& progress) {

@@ -23,6 +23,7 @@ constexpr double learned_share = 0.02, directions_share = 0.9;
 constexpr int most_rounds = 6;
 constexpr std::size_t learned_at_once = 256;  // frames whose directions join those known
 constexpr Index counted_frames = 24;          // so many say how many directions are needed, before all are measured
+constexpr Index worth_evening = 16;           // fewer targets than this aren't worth making fewer
 constexpr Index normal_frames = 32;           // about so many are looked at for the angles of normals
 constexpr std::size_t frames_at_once = 16;
 
@@ -160,8 +161,33 @@ class Compressor {
     }
     const std::vector<Index> counted = spread(player_.frame_count(), counted_frames);
     SUPPLE_RETURN_IF_ERROR(samples_->gather(counted, samples));
-    for (std::size_t m = 0; m < meshes_.size(); ++m) count_targets(meshes_[m], counted, samples[m]);
+    for (std::size_t m = 0; m < meshes_.size(); ++m) {
+      count_targets(meshes_[m], counted, samples[m]);
+      even_out(meshes_[m], counted, samples[m]);
+    }
     return {};
+  }
+
+  /// Makes vertices count more that fewer targets would leave beyond the tolerance, as long as that saves targets.
+  void even_out(MeshWork& work, std::span<const Index> frames, const Eigen::MatrixXf& samples) {
+    constexpr int most_tries = 3;
+    const double limit = std::pow(directions_share * report_.tolerance, 2);
+    for (int tries = 0; tries < most_tries && work.targets > worth_evening; ++tries) {
+      const MeshFit before = work.fit;
+      const Index targets = work.targets;
+      Eigen::VectorXf worst = Eigen::VectorXf::Zero(work.fit.vertex_count());
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        player_.pose(frames[i]);
+        work.fit.find_worst(column(samples, i), matrices(work), targets * 4 / 5, worst);
+      }
+      work.fit.favour((worst / static_cast<float>(limit)).cwiseMax(0.5f).cwiseMin(16.0f));
+      work.targets = 0;
+      count_targets(work, frames, samples);
+      if (work.targets < targets) continue;
+      work.fit = before;
+      work.targets = targets;
+      return;
+    }
   }
 
   /// As many targets as the frames need, and no fewer than before.

@@ -5,6 +5,8 @@
 #include "supple/base/parallel.h"
 #include "supple/pipeline/bind_space.h"
 
+#include <Eigen/Eigenvalues>
+
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +51,10 @@ Eigen::Vector3f at(std::span<const float> sample, std::size_t v) {
 }  // namespace
 
 MeshFit::MeshFit(std::span<const Affine> matrices, const MeshFitSettings& settings)
-    : settings_(settings), scale_(usual_scales(matrices)), growth_(Eigen::VectorXf::Zero(scale_.size())) {
+    : settings_(settings),
+      scale_(usual_scales(matrices)),
+      importance_(Eigen::VectorXf::Ones(3 * scale_.size())),
+      growth_(Eigen::VectorXf::Zero(scale_.size())) {
   directions_.resize(3 * scale_.size(), 0);
 }
 
@@ -121,12 +126,47 @@ Index MeshFit::sufficient(std::span<const float> sample, std::span<const Affine>
   return needed.empty() ? 0 : *std::max_element(needed.begin(), needed.end());
 }
 
+void MeshFit::find_worst(std::span<const float> sample, std::span<const Affine> matrices, Index k,
+                         Eigen::VectorXf& worst) const {
+  const Eigen::Map<const Eigen::MatrixXf> column(sample.data(), static_cast<Eigen::Index>(sample.size()), 1);
+  const Eigen::MatrixXf left = residuals(column, weights(column, k));
+  const std::span<const float> residual(left.data(), sample.size());
+  parallel_for(vertex_count(), vertices_at_once, [&](std::int64_t i) {
+    const auto v = static_cast<std::size_t>(i);
+    const Eigen::Vector3f r = at(residual, v) / scale_[i];
+    worst[i] = std::max(worst[i], (matrices[v].linear().cast<float>() * r).squaredNorm());
+  });
+}
+
+void MeshFit::favour(const Eigen::VectorXf& factors) {
+  importance_.array() *= factors.replicate<3, 1>().array();
+  const auto rows = static_cast<Index>(directions_.rows());
+  const VecX sigma = Eigen::Map<const VecX>(singular_values_.data(), std::ssize(singular_values_));
+  std::vector<MatX> parts(chunk_count(rows, rows_at_once));
+  parallel_ranges(rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    const Eigen::MatrixXf weighted =
+        importance_.segment(begin, end - begin).cwiseSqrt().asDiagonal() * directions_.middleRows(begin, end - begin);
+    parts[static_cast<std::size_t>(begin / rows_at_once)] = (weighted.transpose() * weighted).cast<double>();
+  });
+  MatX gram = MatX::Zero(sigma.size(), sigma.size());
+  for (const MatX& part : parts) gram += part;
+  const Eigen::SelfAdjointEigenSolver<MatX> solver(sigma.asDiagonal() * gram * sigma.asDiagonal());
+  const VecX roots = solver.eigenvalues().cwiseMax(1e-30).cwiseSqrt().reverse();
+  const MatX mix = sigma.asDiagonal() * solver.eigenvectors().rowwise().reverse() * roots.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXf mixing = mix.cast<float>();
+  parallel_ranges(rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    directions_.middleRows(begin, end - begin) = (directions_.middleRows(begin, end - begin) * mixing).eval();
+  });
+  singular_values_.assign(roots.begin(), roots.end());
+}
+
 Eigen::MatrixXf MeshFit::weights(const Samples& samples, Index k) const {
   const auto rows = static_cast<Index>(samples.rows());
   std::vector<Eigen::MatrixXf> parts(chunk_count(rows, rows_at_once));
   parallel_ranges(rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
     parts[static_cast<std::size_t>(begin / rows_at_once)].noalias() =
-        directions_.block(begin, 0, end - begin, k).transpose() * samples.middleRows(begin, end - begin);
+        directions_.block(begin, 0, end - begin, k).transpose() * importance_.segment(begin, end - begin).asDiagonal() *
+        samples.middleRows(begin, end - begin);
   });
   MatX sum = MatX::Zero(k, samples.cols());
   for (const Eigen::MatrixXf& part : parts) sum += part.cast<double>();

@@ -3,7 +3,9 @@
 // vertices, then y, then z.
 //
 // Samples are scaled by s(v), the usual scale of B(v), so that a unit means a metre in the world wherever the mesh's
-// own units differ. Directions are orthonormal columns; weights of a sample are its products with them.
+// own units differ. Directions are columns D with Dᵀ Ω D = 1, weights of a sample x are Dᵀ Ω x. Ω is how much each
+// vertex counts: all the same at first. Since the largest error is what is promised, and principal directions care for
+// the sum of squares, vertices that are left too far off are made to count more (favour).
 #pragma once
 
 #include "supple/math/streaming_pca.h"
@@ -41,6 +43,13 @@ class MeshFit {
   /// The smallest number of directions with which the frame is within the tolerance, or all.
   Index sufficient(std::span<const float> sample, std::span<const Affine> matrices, double tolerance) const;
 
+  /// Raises `worst`, one for each vertex, to the frame's squared errors with k directions [m²].
+  void find_worst(std::span<const float> sample, std::span<const Affine> matrices, Index k,
+                  Eigen::VectorXf& worst) const;
+  /// Multiplies Ω, and finds the principal directions anew within the span of those known: with C = D Σ² Dᵀ for what
+  /// was learned, G = Σ Dᵀ Ω D Σ = V Λ Vᵀ gives D ← D Σ V Λ^-½.
+  void favour(const Eigen::VectorXf& factors);
+
   /// Weights of the first k directions for each sample, and what they leave.
   Eigen::MatrixXf weights(const Samples& samples, Index k) const;
   Eigen::MatrixXf residuals(const Samples& samples, const Eigen::MatrixXf& weights) const;
@@ -59,7 +68,8 @@ class MeshFit {
 
   MeshFitSettings settings_;
   Eigen::VectorXf scale_;
-  Eigen::VectorXf growth_;  ///< of each vertex: what (|B| / s)² is at most
+  Eigen::VectorXf importance_;  ///< Ω, one for each number of a sample
+  Eigen::VectorXf growth_;      ///< of each vertex: what (|B| / s)² is at most
   double reachless_ = 0;
   Eigen::MatrixXf directions_;
   std::vector<double> singular_values_;
