@@ -3,6 +3,7 @@
 #include "bench/report.h"
 
 #include "scenes/creatures.h"
+#include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/io/gltf/write_character.h"
 #include "supple/offline/contact/self_contact.h"
@@ -13,14 +14,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace supple::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr int mode_count = 20;
 

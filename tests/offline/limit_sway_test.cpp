@@ -71,7 +71,7 @@ TEST(LimitSway, KnowsNoScale) {
   ASSERT_TRUE(limit_sway(small, held, model, 4, sideways(small, 40)).ok());
   ASSERT_TRUE(limit_sway(large, held, model, 4, sideways(large, 4000)).ok());
   const double s = sag(small, sideways(small, 40));
-  EXPECT_NEAR(sag(large, sideways(large, 4000)) / 100, s, 5e-3 * s);  // materials are told apart in steps of 0.5 %
+  EXPECT_NEAR(sag(large, sideways(large, 4000)) / 100, s, 1e-6 * s);
 }
 
 TEST(LocalThickness, OfABarIsItsSide) {

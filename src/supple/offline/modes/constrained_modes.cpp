@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "supple/base/clock.h"
 #include "supple/offline/modes/constrained_modes.h"
 
 #include "supple/fem/eigen_problem.h"
@@ -10,14 +11,12 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
-#include <chrono>
 #include <numbers>
 
 namespace supple {
 namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
-using Clock = std::chrono::steady_clock;
 
 constexpr double negligible_row = 1e-6;  ///< what is left of a row on free vertices, as a share of the longest
 constexpr double rigid_tolerance = 1e-9;
@@ -25,7 +24,6 @@ constexpr double refined = 1e-11;
 constexpr int most_refinements = 60;
 constexpr double largest_accepted_residual = 1e-6;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 Status check(const ModeProblem& problem) {
   const Index vertices = problem.body.vertex_count();

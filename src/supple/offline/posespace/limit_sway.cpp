@@ -8,7 +8,6 @@
 #include "supple/math/sparse_factor.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
-#include "supple/offline/painting/painted_body.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 
 #include <algorithm>
@@ -86,14 +85,15 @@ VecX sway(const ElasticBody& body, const std::vector<Index>& flesh, const MatX& 
 
 /// Materials times the factors of their elements.
 void stiffen(const std::vector<double>& factors, TetMesh& mesh) {
-  PaintedQuantity painted[] = {{PaintQuantity::young, {}}, {PaintQuantity::poisson, {}}, {PaintQuantity::density, {}}};
+  std::vector<ElasticMaterial> materials;
+  std::vector<Index> own;
   for (std::size_t e = 0; e < factors.size(); ++e) {
-    const ElasticMaterial material = mesh.material_of(e);
-    painted[0].values.push_back(factors[e] * material.young);
-    painted[1].values.push_back(material.poisson);
-    painted[2].values.push_back(material.density);
+    materials.push_back(mesh.material_of(e));
+    materials.back().young *= factors[e];
+    own.push_back(static_cast<Index>(e));
   }
-  paint_materials(mesh, ElasticMaterial(mesh.material_of(0)), painted);
+  mesh.materials = std::move(materials);
+  mesh.element_material = std::move(own);
 }
 
 double mean_edge(const TetMesh& mesh) {
