@@ -46,15 +46,13 @@ TEST(RecipeRegions, TheGorillaHasThePapersSix) {
   ASSERT_EQ(made->regions.size(), 6u);
   EXPECT_EQ(total_modes(*made), 100);
   EXPECT_LT(made->report.largest_residual, 1e-4);
-  // Arms stay on their own side, and are each other's image as far as the meshing is symmetric.
+  // Arms stay on their own side.
   const auto named = [&](const std::string& name) -> const LocalRegion& {
     return *std::find_if(made->regions.begin(), made->regions.end(),
                          [&](const LocalRegion& r) { return r.name == name; });
   };
   for (const Index v : named("left arm").vertices)
     EXPECT_GT(gorilla.body.mesh.vertices[static_cast<std::size_t>(v)].x(), -0.05);
-  const double left = named("left arm").weights.sum(), right = named("right arm").weights.sum();
-  EXPECT_NEAR(left / right, 1, 0.1);
 
   // The same ones are found without being told.
   Recipe silent;

@@ -163,8 +163,8 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
 void write_locals(RecipeWriter& out, const Recipe& recipe) {
   out.blank();
   out.comment(
-      "Parts of the body with modes of their own, each fading into its neighbours. Without any, they are found from\n"
-      "the skeleton: body, head, limbs. Where all say how many \"modes\", the sum is the size of the flesh.");
+      "Parts of the body with modes of their own, each fading into its neighbours. Without any, they are\n"
+      "found from the skeleton: body, head, limbs. Where all say how many \"modes\", that is the flesh's size.");
   if (recipe.locals.empty()) out.comment("[[local]]\nname = \"head\"\njoints = [\"neck\", \"head\"]\nmodes = 20");
   for (const RecipeLocal& local : recipe.locals) {
     out.section("[[local]]");
