@@ -8,8 +8,9 @@
 // to turning limbs. It is blended from few tetrahedra, the frame sites, by quaternions; any smooth field would serve,
 // since R only says in which directions the basis points.
 //
-// Forces are sums over few elements, inertia over few vertices (offline/cubature). Few elements need not know the linear
-// answer of the flesh, which is known exactly: with Λ = UᵀKU of the neutral pose and K_c what the elements make of it,
+// Forces are sums over few elements, inertia over few vertices (offline/cubature). Few elements need not know the
+// linear answer of the flesh, which is known exactly: with Λ = UᵀKU of the neutral pose and K_c what the elements make
+// of it,
 //   f̃(q) = (Λ − K_c) q + Σ_e w_e f_e(q)
 // is right to first order for any weights, and the elements only have to tell where the flesh departs from that.
 //
