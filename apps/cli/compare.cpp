@@ -12,7 +12,7 @@ namespace {
 struct Options {
   std::string input;
   std::string clip;
-  std::vector<int> sizes;
+  std::vector<int> sizes, poses;
   double seconds = 2;
   std::optional<int> tets;
 };
@@ -20,16 +20,16 @@ struct Options {
 const char* limit_of(const CompareRow& row) {
   if (row.error < 1.5 * row.projection) return "the basis: more coordinates help";
   if (row.elastic_error > 0.05 || row.inertial_error > 0.05) return "cubature: more coordinates won't help";
-  return "one pose: its directions and forces are carried along to all others";
+  return row.poses > 1 ? "what lies between the poses" : "one pose: its directions and forces are carried along to all others";
 }
 
 void tell(const Options& options, const CompareReport& report, Session& session) {
   session.line("{}, {}: {} steps, the truth moves by {:.2f} % of the height, {:.1f} ms a step", options.input,
                report.clip, report.steps, 100 * report.peak, 1e3 * report.full_step_seconds);
-  session.line("{:>12} {:>9} {:>12} {:>11} {:>10}   {}", "coordinates", "error %", "projection %", "step ms",
+  session.line("{:>12} {:>6} {:>9} {:>12} {:>11} {:>10}   {}", "coordinates", "poses", "error %", "projection %", "step ms",
                "speed-up", "what limits it");
   for (const CompareRow& row : report.rows)
-    session.line("{:>12} {:>9.1f} {:>12.1f} {:>11.3f} {:>9.0f}x   {}", row.size, 100 * row.error, 100 * row.projection,
+    session.line("{:>12} {:>6} {:>9.1f} {:>12.1f} {:>11.3f} {:>9.0f}x   {}", row.size, row.poses, 100 * row.error, 100 * row.projection,
                  1e3 * row.step_seconds, report.full_step_seconds / row.step_seconds, limit_of(row));
 }
 
@@ -41,6 +41,7 @@ void fill(const Options& options, const CompareReport& report, Json& out) {
   out["full_step_ms"] = 1e3 * report.full_step_seconds;
   for (const CompareRow& row : report.rows)
     out["rows"].push_back({{"coordinates", row.size},
+                           {"poses", row.poses},
                            {"error", row.error},
                            {"projection_error", row.projection},
                            {"elastic_cubature_error", row.elastic_error},
@@ -57,6 +58,7 @@ Status compare(const Options& options, Session& session) {
   CompareSettings settings;
   settings.clip = options.clip;
   settings.sizes = options.sizes;
+  settings.poses = options.poses;
   settings.most_seconds = options.seconds;
   settings.simulate.damping_ratio = job->recipe.flesh.damping;
   const Result<CompareReport> report = compare_full(job->recipe, job->folder, settings, session.progress);
@@ -78,6 +80,10 @@ RunCommand add(CLI::App& app) {
   app.add_option("INPUT", options->input, "A character (.glb, .gltf) or a recipe (.toml)")->required()->type_name("");
   app.add_option("--clip", options->clip, "The clip to compare over [the first]")->type_name("NAME");
   app.add_option("--sizes", options->sizes, "Numbers of coordinates to try [what the recipe has]")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 400).description(""))
+      ->type_name("R,R,…");
+  app.add_option("--poses", options->poses, "Most poses with a reduced model of their own, each to try [what the recipe has]")
       ->delimiter(',')
       ->check(CLI::Range(1, 400).description(""))
       ->type_name("R,R,…");

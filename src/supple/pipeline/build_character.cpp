@@ -6,6 +6,8 @@
 #include "supple/mesh/bounds.h"
 #include "supple/offline/posespace/limit_sway.h"
 #include "supple/pipeline/clip_motion.h"
+#include "supple/pipeline/recipe_regions.h"
+#include "supple/pipeline/reduction_poses.h"
 
 #include <algorithm>
 
@@ -96,23 +98,36 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   settings.material = recipe.material.model;
   settings.frequency.reset();
   if (!recipe.material.young && !paints_young(recipe)) settings.frequency = recipe.material.frequency;
+  settings.size = recipe.flesh.size;
+  settings.directions = recipe.flesh.directions;
   return settings;
 }
 
 }  // namespace
 
-Result<ReducedBody> reduce_character(const Recipe& recipe, const RawCharacter& character, const CharacterRig& rig,
-                                     const EmbeddedBody& body, int size, Progress& progress) {
-  auto rest = std::make_shared<const CarriedRig>(rig.rig(), body.carry, body.mesh.vertices);
+Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter& prepared, const CharacterRig& rig,
+                                     const RecipeBody& body, Progress& progress) {
+  auto rest = std::make_shared<const CarriedRig>(rig.rig(), body.body.carry, body.body.mesh.vertices);
   ReduceSettings settings = reduce_settings(recipe);
-  settings.size = size;
-  const KnownMotion motion = known_motion(character, rig, *rest, body.mesh);
-  if (!settings.frequency) return reduce_body(body, rest, motion, settings, progress);
-  progress.stage("tuning the stiffness");
-  EmbeddedBody tuned = body;
-  SUPPLE_RETURN_IF_ERROR(
-      limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
-  settings.frequency.reset();  // the stiffness is what it shall be
+  const KnownMotion motion = known_motion(prepared.character, rig, *rest, body.body.mesh);
+  const bool own_poses = !prepared.poses.empty();
+  settings.poses = own_poses ? recipe_poses(prepared, rig, body, recipe.flesh.poses - 1)
+                             : distant_poses(rest->layout(), motion.poses, recipe.flesh.poses - 1);
+  // In poses of clips limbs may pass through each other; only where somebody made a pose does touching mean touching.
+  if (recipe.flesh.contact && own_poses) settings.contact = SelfContactSettings{};
+  EmbeddedBody tuned = body.body;
+  if (settings.frequency) {
+    progress.stage("tuning the stiffness");
+    SUPPLE_RETURN_IF_ERROR(
+        limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
+    settings.frequency.reset();  // the stiffness is what it shall be
+  }
+  if (recipe.flesh.local) {
+    progress.stage("finding regions");
+    Result<LocalRegions> regions = recipe_regions(recipe, prepared, rig, tuned);
+    if (!regions.ok()) return regions.error();
+    settings.regions = std::move(regions->regions);
+  }
   return reduce_body(tuned, rest, motion, settings, progress);
 }
 
@@ -132,8 +147,7 @@ Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesyst
   seconds.embed = seconds_since(start);
 
   start = Clock::now();
-  Result<ReducedBody> reduced =
-      reduce_character(recipe, prepared->character, *rig, body->body, recipe.flesh.size, progress);
+  Result<ReducedBody> reduced = reduce_character(recipe, *prepared, *rig, *body, progress);
   if (!reduced.ok()) return reduced.error();
   seconds.reduce = seconds_since(start);
   return BuiltCharacter{std::move(*prepared), std::move(*rig), std::move(*body), std::move(*reduced), seconds};

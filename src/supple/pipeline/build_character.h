@@ -24,8 +24,8 @@ struct BuiltCharacter {
 Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder,
                                        Progress& progress = Progress::silent());
 
-/// The last stage alone, with another number of coordinates.
-Result<ReducedBody> reduce_character(const Recipe& recipe, const RawCharacter& character, const CharacterRig& rig,
-                                     const EmbeddedBody& body, int size, Progress& progress = Progress::silent());
+/// The last stage alone, for a recipe that differs in [flesh] only.
+Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter& prepared, const CharacterRig& rig,
+                                     const RecipeBody& body, Progress& progress = Progress::silent());
 
 }  // namespace supple

@@ -5,7 +5,10 @@
 
 #include "supple/base/clock.h"
 #include "supple/fem/elastic_body.h"
+#include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/full_pose_dynamics.h"
+
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +21,7 @@ struct FullRun {
   static constexpr int stride = 4;
   std::vector<MatX> skin;   ///< displacements of the skin in the root's frame, stacked
   std::vector<VecX> local;  ///< of the mesh, turned back by the rotation of each vertex
-  std::vector<double> times;
+  std::vector<std::vector<double>> poses;
   int steps = 0;
 };
 
@@ -47,7 +50,7 @@ class Comparison {
       const auto start = Clock::now();
       report.full_recovered += full->step(pose.placement, pose.p).recovered;
       seconds += seconds_since(start);
-      if (k % FullRun::stride == 0) record(*full, pose, time(k), report);
+      if (k % FullRun::stride == 0) record(*full, pose, report);
       progress.update(static_cast<double>(k + 1) / run_.steps);
     }
     report.steps = run_.steps;
@@ -58,6 +61,7 @@ class Comparison {
   Result<CompareRow> run_reduced(const ReducedBody& reduced) {
     CompareRow row;
     row.size = reduced.model->size();
+    row.poses = reduced.model->pose_count();
     row.elastic_error = reduced.elastic_error;
     row.inertial_error = reduced.inertial_error;
     row.projection = projection_error(reduced);
@@ -88,8 +92,8 @@ class Comparison {
  private:
   double time(int k) const { return motion_.start() + k * dynamics_.time_step; }
 
-  void record(const FullPoseDynamics& full, const CharacterPose& pose, double at, CompareReport& report) {
-    run_.times.push_back(at);
+  void record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report) {
+    run_.poses.push_back(pose.p);
     run_.skin.push_back(built_.body.body.embedding.interpolate(full.displacements()));
     const auto& skin = run_.skin.back();
     for (Eigen::Index v = 0; v < skin.rows(); v += 3)
@@ -104,14 +108,21 @@ class Comparison {
     run_.local.push_back(std::move(local));
   }
 
+  /// In the basis that the model has in each of the poses.
   double projection_error(const ReducedBody& reduced) const {
     const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
     if (!body.ok()) return 0;
     double left = 0, total = 0;
-    for (const VecX& u : run_.local) {
-      const VecX Mu = body->consistent_mass() * u;
-      left += u.dot(Mu) - (reduced.basis.transpose() * Mu).squaredNorm();
-      total += u.dot(Mu);
+    std::vector<double> w(reduced.poses.size(), 1.0), scratch = w;
+    for (std::size_t k = 0; k < run_.local.size(); ++k) {
+      if (reduced.model->poses) reduced.model->poses->evaluate(run_.poses[k], w, scratch);
+      MatX basis = MatX::Zero(reduced.basis.rows(), reduced.basis.cols());
+      for (std::size_t i = 0; i < w.size(); ++i) basis += w[i] * reduced.poses[i].basis;
+      const VecX Mu = body->consistent_mass() * run_.local[k];
+      const VecX f = basis.transpose() * Mu;
+      const MatX mass = basis.transpose() * multiply_columns(body->consistent_mass(), basis);
+      left += run_.local[k].dot(Mu) - f.dot(mass.ldlt().solve(f));
+      total += run_.local[k].dot(Mu);
     }
     return total > 0 ? std::sqrt(std::max(0.0, left) / total) : 0;
   }
@@ -141,13 +152,19 @@ Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::
   Comparison comparison(*built, *clip, settings);
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
   const std::vector<int> sizes = settings.sizes.empty() ? std::vector<int>{recipe.flesh.size} : settings.sizes;
+  const std::vector<int> poses = settings.poses.empty() ? std::vector<int>{recipe.flesh.poses} : settings.poses;
   for (const int size : sizes) {
-    Result<ReducedBody> reduced =
-        reduce_character(recipe, built->character(), built->rig, built->body.body, size, progress);
-    if (!reduced.ok()) return reduced.error();
-    Result<CompareRow> row = comparison.run_reduced(*reduced);
-    if (!row.ok()) return row.error();
-    report.rows.push_back(*row);
+    for (const int count : poses) {
+      Recipe other = recipe;
+      other.flesh.size = size;
+      other.flesh.poses = count;
+      const Result<ReducedBody> reduced =
+          reduce_character(other, built->prepared, built->rig, built->body, progress);
+      if (!reduced.ok()) return reduced.error();
+      Result<CompareRow> row = comparison.run_reduced(*reduced);
+      if (!row.ok()) return row.error();
+      report.rows.push_back(*row);
+    }
   }
   return report;
 }

@@ -12,7 +12,8 @@
 namespace supple {
 
 struct CompareRow {
-  int size = 0;  ///< r
+  int size = 0;   ///< r
+  int poses = 1;  ///< m
   double error = 0, projection = 0;
   double elastic_error = 0, inertial_error = 0;  ///< of cubature, on unseen samples
   double step_seconds = 0;
@@ -30,6 +31,7 @@ struct CompareReport {
 struct CompareSettings {
   std::string clip;         ///< empty: the first
   std::vector<int> sizes;   ///< empty: the recipe's
+  std::vector<int> poses;   ///< most poses with a reduced model, each for each size; empty: the recipe's
   double most_seconds = 2;  ///< of the clip
   SimulateSettings simulate;
 };

@@ -194,7 +194,16 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
 
 void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (const toml::table* table = toml.table(root, "flesh")) {
-    toml.only_keys(*table, "[flesh]", Keys{"size", "damping"});
+    toml.only_keys(*table, "[flesh]", Keys{"size", "damping", "poses", "directions", "local", "contact"});
+    toml.read(*table, "poses", recipe.flesh.poses, 1);
+    if (recipe.flesh.poses > 64) toml.fail(*table->get("poses"), "\"poses\" must be at most 64");
+    std::string directions = recipe.flesh.directions == BasisDirections::world ? "world" : "rotating";
+    toml.read(*table, "directions", directions);
+    if (directions != "rotating" && directions != "world")
+      toml.fail(*table->get("directions"), "\"directions\" must be \"rotating\" or \"world\"");
+    recipe.flesh.directions = directions == "world" ? BasisDirections::world : BasisDirections::rotating;
+    toml.read(*table, "local", recipe.flesh.local);
+    toml.read(*table, "contact", recipe.flesh.contact);
     toml.read(*table, "size", recipe.flesh.size, 1);
     if (recipe.flesh.size > 400) toml.fail(*table->get("size"), "\"size\" must be at most 400");
     read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping);

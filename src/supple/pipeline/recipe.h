@@ -5,6 +5,7 @@
 // writes the same file with a comment for each choice. What follows from a recipe is in recipe_character.h.
 #pragma once
 
+#include "supple/asset/pose_space_model.h"
 #include "supple/base/result.h"
 #include "supple/fem/material.h"
 #include "supple/mesh/volume_mesh.h"
@@ -109,6 +110,11 @@ struct RecipeLocal {
 struct RecipeFlesh {
   int size = 45;         ///< r: coordinates
   double damping = 0.2;  ///< damping ratio
+  /// Reduced models, the neutral pose included: at the recipe's poses, or where they are apart in its clips.
+  int poses = 4;
+  BasisDirections directions = BasisDirections::rotating;
+  bool local = false;   ///< bases of parts, [[local]], instead of the whole body's
+  bool contact = true;  ///< what touches in one of the recipe's poses stays as it touches
   bool operator==(const RecipeFlesh&) const = default;
 };
 

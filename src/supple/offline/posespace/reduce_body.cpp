@@ -6,6 +6,7 @@
 #include "supple/mesh/topology.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/posespace/model_builder.h"
 #include "supple/offline/posespace/train_cubature.h"
 #include "supple/runtime/posespace/frame_field.h"
 
