@@ -45,12 +45,16 @@ struct PosedCharacter {
 };
 
 /// As many sliding contacts as in the paper, the closest first; the tolerance grows until there are enough.
-Result<SparseConstraints> closest_contacts(const TetMesh& mesh, std::span<const Vec3> x, int count) {
+Result<SparseConstraints> closest_contacts(const EmbeddedBody& body, std::span<const Vec3> x, int count) {
+  const TetMesh& mesh = body.mesh;
+  std::vector<char> fixed(mesh.vertices.size(), 0);
+  for (const Index v : body.fixed_vertices) fixed[static_cast<std::size_t>(v)] = 1;
   std::vector<SelfContact> contacts;
   for (SelfContactSettings settings; settings.tolerance < 8; settings.tolerance *= 1.5) {
     Result<std::vector<SelfContact>> found = find_self_contacts(mesh, x, settings);
     if (!found.ok()) return found.error();
     contacts = std::move(*found);
+    std::erase_if(contacts, [&](const SelfContact& c) { return fixed[static_cast<std::size_t>(c.vertex)] != 0; });
     if (std::ssize(contacts) >= count) break;
   }
   std::stable_sort(contacts.begin(), contacts.end(),
@@ -86,7 +90,7 @@ Result<PosedCharacter> make_posed(const Published& published, const Options& opt
   const std::vector<Vec3> x = evaluate_all(carried, pose.p);
   const Result<ElasticBody> neutral = ElasticBody::create(body->body.mesh, MaterialModel::stvk);
   if (!neutral.ok()) return neutral.error();
-  Result<SparseConstraints> contacts = closest_contacts(body->body.mesh, x, published.constraints);
+  Result<SparseConstraints> contacts = closest_contacts(body->body, x, published.constraints);
   if (!contacts.ok()) return contacts.error();
   const Result<std::vector<SelfContact>> found = find_self_contacts(body->body.mesh, x);
   VecX positions(neutral->dof_count());
