@@ -163,6 +163,24 @@ TEST(SelfContact, ThinPartsDontTouchThemselves) {
   EXPECT_TRUE(must(find_self_contacts(mesh, mesh.vertices, {.tolerance = 3})).empty());
 }
 
+TEST(SelfContact, PartsThatAreBuiltIntoEachOtherDontTouch) {
+  // A nail half inside the tip of a finger: it makes no contacts, the sides of the fingers still do.
+  TetMesh mesh = two_fingers();
+  const TetMesh nail = make_tet_box(Vec3(0.3, 0.3, 0.3), {2, 2, 2});
+  const auto first = static_cast<Index>(mesh.vertices.size());
+  for (const Vec3& x : nail.vertices) mesh.vertices.push_back(x + Vec3(0.3, 3.8, 0.31));
+  for (TetMesh::Element tet : nail.elements) {
+    for (Index& v : tet) v += first;
+    mesh.elements.push_back(tet);
+  }
+  EXPECT_TRUE(must(find_self_contacts(mesh, mesh.vertices, {.tolerance = 0})).empty());
+  for (const double shift : {0.5, 0.53}) {
+    const std::set<Index> touching = touching_vertices(must(find_self_contacts(mesh, pressed(mesh, shift))));
+    EXPECT_TRUE(contains(touching, meeting_sides(mesh, true)));
+    EXPECT_TRUE(contains(meeting_sides(mesh, false), touching));
+  }
+}
+
 // ---- modes ----------------------------------------------------------------------------------------------------------
 
 struct PressedHand {

@@ -76,23 +76,40 @@ Vec3 barycentric(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
   return w / w.sum();
 }
 
+/// Vertices with flesh of another part around them: just outside the skin, or twice just inside.
+std::vector<char> inside_others(const Surface& surface, const WindingNumber& winding, double edge) {
+  const std::vector<Vec3> normals = vertex_normals(surface.triangles, surface.vertices);
+  std::vector<char> result(surface.vertices.size(), 0);
+  parallel_for(std::ssize(result), 256, [&](std::int64_t i) {
+    const auto v = static_cast<std::size_t>(i);
+    const Vec3 step = probe * edge * normals[v];
+    result[v] = winding(surface.vertices[v] + step) > 0.5 || winding(surface.vertices[v] - step) > 1.5;
+  });
+  return result;
+}
+
 class ContactSearch {
  public:
   ContactSearch(const Surface& neutral, const Surface& posed, const SelfContactSettings& settings)
       : posed_(posed),
         settings_(settings),
         tree_(posed),
-        winding_(tree_),
         graph_(neutral),
         edge_(EdgeGraph(posed).mean_length),
+        winding_(tree_),
+        buried_(inside_others(posed, winding_, edge_)),
         normals_(vertex_normals(posed.triangles, posed.vertices)),
-        faces_(triangle_normals(posed)) {}
+        faces_(triangle_normals(posed)) {
+    const TriangleTree tree(neutral);
+    built_in_ = inside_others(neutral, WindingNumber(tree), graph_.mean_length);
+  }
 
   /// The contact of a vertex of the boundary, in the boundary's numbers.
   std::optional<SelfContact> contact_of(Index v) const {
     const Vec3& x = posed_.vertices[static_cast<std::size_t>(v)];
     const Vec3& n = normals_[static_cast<std::size_t>(v)];
-    const bool buried = winding_(x + probe * edge_ * n) > 0.5 || winding_(x - probe * edge_ * n) > 1.5;
+    if (built_in_[static_cast<std::size_t>(v)] != 0) return std::nullopt;
+    const bool buried = buried_[static_cast<std::size_t>(v)] != 0;
     const double slack = touching * edge_, most = settings_.tolerance * edge_ + slack;
     std::vector<Index> neighbours;
     std::optional<SelfContact> best;
@@ -106,11 +123,11 @@ class ContactSearch {
                            const double distance = offset.norm();
                            if (!(distance < reach)) return;
                            const bool ahead = offset.dot(face) >= -slack && offset.dot(n) <= slack && distance <= most;
-                           const bool behind = buried && offset.dot(face) <= slack;
+                           const bool behind = buried && offset.dot(face) <= slack && overlaps(x, point, n);
                            if (!ahead && !behind) return;
                            if (neighbours.empty())
                              neighbours = graph_.near(v, settings_.neighbourhood * graph_.mean_length);
-                           if (is_neighbour(neighbours, t)) return;
+                           if (belongs_together(neighbours, t)) return;
                            reach = distance;
                            best = {v, posed_.triangles[static_cast<std::size_t>(t)], barycentric(point, a, b, c), face,
                                    behind && !ahead ? -distance : distance};
@@ -119,7 +136,12 @@ class ContactSearch {
   }
 
  private:
-  bool is_neighbour(const std::vector<Index>& neighbours, Index triangle) const {
+  /// Between two sides that have passed through each other there is flesh of both; else the point lies at the far side
+  /// of the vertex's own part. A little off the middle, so that vertices on rims look into the flesh.
+  bool overlaps(const Vec3& x, const Vec3& point, const Vec3& n) const {
+    return (x - point).norm() < 2 * probe * edge_ || winding_(0.5 * (x + point) - probe * edge_ * n) > 1.5;
+  }
+  bool belongs_together(const std::vector<Index>& neighbours, Index triangle) const {
     const Triangle& corners = posed_.triangles[static_cast<std::size_t>(triangle)];
     return std::any_of(corners.begin(), corners.end(),
                        [&](Index corner) { return std::binary_search(neighbours.begin(), neighbours.end(), corner); });
@@ -128,9 +150,11 @@ class ContactSearch {
   const Surface& posed_;
   SelfContactSettings settings_;
   TriangleTree tree_;
-  WindingNumber winding_;
   EdgeGraph graph_;
   double edge_;
+  WindingNumber winding_;
+  std::vector<char> buried_;
+  std::vector<char> built_in_;  // buried in the neutral pose: eyes, claws
   std::vector<Vec3> normals_, faces_;
 };
 

@@ -12,6 +12,7 @@ namespace {
 using Sparse = Eigen::SparseMatrix<double>;
 
 constexpr double null_space_threshold = 1e-10;
+constexpr double largest_multiple = 30;  ///< of one unknown in another
 constexpr double cg_tolerance = 1e-13;
 constexpr int cg_max_iterations = 200;
 
@@ -50,6 +51,28 @@ class BorderedInverse final : public ConstrainedInverse {
   Eigen::LLT<MatX> S_;
 };
 
+/// The unknowns of a block, those first that the others determine: x_first = top · x_others.
+struct Elimination {
+  std::vector<int> order;
+  MatX top;  // −U_p⁻¹ U_n
+};
+
+Elimination eliminate_rows(const MatX& rows) {
+  const Eigen::FullPivLU<MatX> lu(rows);
+  const Eigen::Index c = rows.rows();
+  const auto& order = lu.permutationQ().indices();
+  return {std::vector<int>(order.data(), order.data() + order.size()),
+          -lu.matrixLU().leftCols(c).triangularView<Eigen::Upper>().solve(lu.matrixLU().rightCols(rows.cols() - c))};
+}
+
+/// Contacts eliminate their own vertex and leave Z sparse. Rows that nearly say the same have small pivots; their
+/// orthonormal basis has none, but fills Z.
+Elimination eliminate(const ConstraintBlock& block) {
+  Elimination sparse = eliminate_rows(block.rows);
+  const bool safe = sparse.top.size() == 0 || sparse.top.cwiseAbs().maxCoeff() < largest_multiple;
+  return safe ? sparse : eliminate_rows(block.basis.transpose());
+}
+
 class NullSpaceInverse final : public ConstrainedInverse {
  public:
   NullSpaceInverse(const ConstraintRows& rows, bool iterate) : rows_(rows), iterate_(iterate) {}
@@ -60,12 +83,13 @@ class NullSpaceInverse final : public ConstrainedInverse {
     const Sparse product = full * cut_;
     const Sparse reduced = cut_.transpose() * product;
     const Sparse lower = reduced.triangularView<Eigen::Lower>();
+    const Sparse definite = lower + determined_diagonal(K);
     if (iterate_) {
       K_ = K;
       exact_ = null_space(rows_, K.rows(), 0.0);
     }
-    factor_.analyze(lower);
-    return factor_.factorize(lower);
+    factor_.analyze(definite, 3);
+    return factor_.factorize(definite);
   }
 
   void solve(Eigen::Ref<const VecX> f, Eigen::Ref<VecX> y) const override {
@@ -80,6 +104,18 @@ class NullSpaceInverse final : public ConstrainedInverse {
   using ConstrainedInverse::solve;
 
  private:
+  /// K's own diagonal for unknowns that others determine: their columns of Z are empty, and so are their right-hand
+  /// sides.
+  Sparse determined_diagonal(const Sparse& K) const {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Eigen::Index i = 0; i < K.rows(); ++i)
+      if (cut_.outerIndexPtr()[i] == cut_.outerIndexPtr()[i + 1])
+        entries.emplace_back(static_cast<Index>(i), static_cast<Index>(i), K.coeff(i, i));
+    Sparse diagonal(K.rows(), K.cols());
+    diagonal.setFromTriplets(entries.begin(), entries.end());
+    return diagonal;
+  }
+
   VecX conjugate_gradients(VecX r) const {
     VecX x = VecX::Zero(r.size()), z(r.size());
     const double target = cg_tolerance * r.norm();
@@ -109,35 +145,22 @@ class NullSpaceInverse final : public ConstrainedInverse {
 }  // namespace
 
 Sparse null_space(const ConstraintRows& rows, Eigen::Index size, double threshold) {
-  // Unknowns that others determine get no column.
   std::vector<char> determined(static_cast<std::size_t>(size), 0);
-  std::vector<Eigen::FullPivLU<MatX>> factors;
-  for (const ConstraintBlock& block : rows.blocks()) {
-    const auto& lu = factors.emplace_back(block.rows);
-    for (Eigen::Index k = 0; k < block.rows.rows(); ++k)
-      determined[static_cast<std::size_t>(block.columns[static_cast<std::size_t>(lu.permutationQ().indices()[k])])] = 1;
-  }
-  std::vector<Index> column(static_cast<std::size_t>(size), -1);
   std::vector<Eigen::Triplet<double>> entries;
-  Index count = 0;
-  for (Index i = 0; i < size; ++i) {
-    if (determined[static_cast<std::size_t>(i)] != 0) continue;
-    entries.emplace_back(i, count, 1.0);
-    column[static_cast<std::size_t>(i)] = count++;
-  }
-  for (std::size_t b = 0; b < factors.size(); ++b) {
-    const Eigen::Index c = rows.blocks()[b].rows.rows(), rest = rows.blocks()[b].rows.cols() - c;
-    const MatX& LU = factors[b].matrixLU();
-    const MatX top = -LU.leftCols(c).triangularView<Eigen::Upper>().solve(LU.rightCols(rest));
+  for (const ConstraintBlock& block : rows.blocks()) {
+    const Elimination elimination = eliminate(block);
+    const MatX& top = elimination.top;
     const auto unknown = [&](Eigen::Index k) {
-      return rows.blocks()[b].columns[static_cast<std::size_t>(factors[b].permutationQ().indices()[k])];
+      return block.columns[static_cast<std::size_t>(elimination.order[static_cast<std::size_t>(k)])];
     };
-    for (Eigen::Index j = 0; j < rest; ++j)
-      for (Eigen::Index i = 0; i < c; ++i)
-        if (std::abs(top(i, j)) > threshold)
-          entries.emplace_back(unknown(i), column[static_cast<std::size_t>(unknown(c + j))], top(i, j));
+    for (Eigen::Index i = 0; i < top.rows(); ++i) determined[static_cast<std::size_t>(unknown(i))] = 1;
+    for (Eigen::Index j = 0; j < top.cols(); ++j)
+      for (Eigen::Index i = 0; i < top.rows(); ++i)
+        if (std::abs(top(i, j)) > threshold) entries.emplace_back(unknown(i), unknown(top.rows() + j), top(i, j));
   }
-  Sparse Z(size, count);
+  for (Index i = 0; i < size; ++i)
+    if (determined[static_cast<std::size_t>(i)] == 0) entries.emplace_back(i, i, 1.0);
+  Sparse Z(size, size);
   Z.setFromTriplets(entries.begin(), entries.end());
   return Z;
 }

@@ -3,15 +3,17 @@
 //
 //   K y + Bᵀ μ = f,   B y = 0   ⇒   y = K⁻¹ f − X S⁻¹ B K⁻¹ f,    X = K⁻¹ Bᵀ,  S = B X.
 //
-// bordered: exactly this, with one Cholesky factor of K, c solves for X at once, and a dense factor of S (c × c). A
-//   solve costs one solve with K and one product with X. B is the orthonormal Qᵀ of constraint_rows.h, so S is as well
-//   conditioned as K.
-// null_space: the 2016 paper's way (Eq. 27–30). Gaussian elimination with column pivoting finds c unknowns that the
-//   others determine, B P = L [U_p U_n], so that the columns of
+// null_space: the 2016 paper's way (Eq. 27–30). Gaussian elimination with pivoting finds c unknowns that the others
+//   determine, B P = L [U_p U_n], so that the columns of
 //      Z = P [−U_p⁻¹ U_n; I]
 //   span the null space of B, and y = Z (ZᵀKZ)⁻¹ Zᵀ f. (Eq. 30 prints the block without its sign.) Entries of Z below
-//   1e-10 are cut and the sparse ZᵀKZ is factorised.
+//   1e-10 are cut and the sparse ZᵀKZ is factorised. Contacts touch few unknowns each, so little is cut and nothing
+//   lost. Our Z is square: columns of the determined unknowns are empty, so that the others keep their numbers and ZᵀKZ
+//   its vertices, by which it is ordered. A solve costs hardly more than one with K.
 // null_space_cg: conjugate gradients with the uncut Z, preconditioned by that factor.
+// bordered: the right-hand formula, with one Cholesky factor of K, c solves for X at once, and a dense factor of S
+//   (c × c). A solve costs one with K and a product with the dense X: the way for few rows that touch everything. B is
+//   the orthonormal Qᵀ of constraint_rows.h, so S is as well conditioned as K.
 //
 // All three map any f to the null space of B and are symmetric, so they serve Lanczos in the unknowns y themselves. K
 // must be positive definite.
@@ -23,7 +25,7 @@
 
 namespace supple {
 
-enum class ConstraintMethod { bordered, null_space, null_space_cg };
+enum class ConstraintMethod { null_space, null_space_cg, bordered };
 
 class ConstrainedInverse {
  public:
@@ -38,7 +40,7 @@ class ConstrainedInverse {
   virtual MatX solve(const MatX& f) const;
 };
 
-/// Z as above, over `size` unknowns; entries below `threshold` are left out.
+/// Z as above, `size` × `size`; entries below `threshold` are left out.
 Eigen::SparseMatrix<double> null_space(const ConstraintRows& rows, Eigen::Index size, double threshold);
 
 }  // namespace supple

@@ -189,7 +189,7 @@ struct ConstrainedBody::Impl {
     for (rounds = 0; rounds < most_refinements; ++rounds) {
       const MatX next = z + inverse->solve(r);
       r = g - problem.K.selfadjointView<Eigen::Lower>() * next;
-      for (Eigen::Index k = 0; k < r.cols(); ++k) rows.project(r.col(k));
+      obey(r);  // what constraints carry is no residual
       residual = (r.colwise().norm().transpose().cwiseQuotient(size)).maxCoeff();
       if (residual >= before) break;
       z = next;
@@ -197,7 +197,13 @@ struct ConstrainedBody::Impl {
       before = residual;
     }
     residual = std::min(residual, before);
+    obey(z);
     return z;
+  }
+
+  /// Takes out what cut entries of Z and rounding left.
+  void obey(MatX& y) const {
+    for (Eigen::Index k = 0; k < y.cols(); ++k) rows.project(y.col(k));
   }
 };
 
@@ -246,6 +252,7 @@ Result<Modes> ConstrainedBody::modes(const ModesSettings& settings, Progress& pr
   Result<Eigenpairs> pairs =
       *dense ? Result<Eigenpairs>(impl_->solve_dense(settings.count)) : impl_->solve_lanczos(settings, progress);
   if (!pairs.ok()) return pairs.error();
+  impl_->obey(pairs->vectors);
   Modes modes;
   modes.residuals = normalise(problem, *pairs, [&](VecX& r) { impl_->rows.project(r); });
   modes.eigenvalues = pairs->values;
@@ -304,7 +311,7 @@ Result<Modes> constrained_modes(const ModeProblem& problem, const ModesSettings&
 
 Result<ModalDerivatives> constrained_derivatives(const ModeProblem& problem, const Modes& modes, int count,
                                                  Progress& progress) {
-  const Result<ConstrainedBody> body = ConstrainedBody::create(problem, ConstraintMethod::bordered, progress);
+  const Result<ConstrainedBody> body = ConstrainedBody::create(problem, ConstraintMethod::null_space, progress);
   return body.ok() ? body->derivatives(modes, count, progress) : Result<ModalDerivatives>(body.error());
 }
 

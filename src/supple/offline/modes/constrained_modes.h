@@ -36,7 +36,7 @@ class ConstrainedBody {
  public:
   /// Fails when sizes don't fit, numbers are not finite, or nothing is left to move.
   static Result<ConstrainedBody> create(const ModeProblem& problem,
-                                        ConstraintMethod method = ConstraintMethod::bordered,
+                                        ConstraintMethod method = ConstraintMethod::null_space,
                                         Progress& progress = Progress::silent());
   ~ConstrainedBody();
   ConstrainedBody(ConstrainedBody&&) noexcept;
@@ -61,7 +61,7 @@ class ConstrainedBody {
 
 /// One of them alone.
 Result<Modes> constrained_modes(const ModeProblem& problem, const ModesSettings& settings = {},
-                                ConstraintMethod method = ConstraintMethod::bordered,
+                                ConstraintMethod method = ConstraintMethod::null_space,
                                 Progress& progress = Progress::silent());
 Result<ModalDerivatives> constrained_derivatives(const ModeProblem& problem, const Modes& modes, int count,
                                                  Progress& progress = Progress::silent());

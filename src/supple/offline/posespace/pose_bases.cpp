@@ -129,7 +129,7 @@ class BasisMaker {
     ModeProblem problem{.body = body, .fixed = input_.fixed};
     if (region != nullptr && input_.regions.size() > 1) problem.vertex_weights = region->weights;
     if (!input_.contacts.empty()) problem.constraints = input_.contacts[number];
-    const Result<ConstrainedBody> constrained = ConstrainedBody::create(problem, ConstraintMethod::bordered, progress);
+    const Result<ConstrainedBody> constrained = ConstrainedBody::create(problem, ConstraintMethod::null_space, progress);
     if (!constrained.ok()) return constrained.error();
     const int available = static_cast<int>(std::min<Index>(constrained->available_modes(), 1'000'000));
     if (available < size)
