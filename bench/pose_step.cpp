@@ -30,7 +30,7 @@ Result<StepResult> run_beside_full(const BuiltCharacter& built, const Clip& clip
   Result<PoseSpaceDynamics<float>> soft = PoseSpaceDynamics<float>::create(reduced.model, dynamics);
   if (!soft.ok()) return soft.error();
   Result<FullPoseDynamics> full =
-      FullPoseDynamics::create(reduced.mesh, model.material, reduced.fixed, model.rest, dynamics);
+      FullPoseDynamics::create(reduced.mesh, model.material, reduced.fixed, model.rest, dynamics, &reduced.frames);
   if (!full.ok()) return full.error();
   const ClipMotion motion(built.rig, clip, false, model.height);
   const int steps = std::min(most_steps, static_cast<int>(clip.duration / settings.time_step));

@@ -14,6 +14,7 @@ struct Options {
   std::string clip;
   std::vector<int> sizes, poses;
   double seconds = 2;
+  double step = SimulateSettings{}.time_step;
   std::optional<int> tets;
 };
 
@@ -60,6 +61,7 @@ Status compare(const Options& options, Session& session) {
   settings.sizes = options.sizes;
   settings.poses = options.poses;
   settings.most_seconds = options.seconds;
+  settings.simulate.time_step = options.step;
   settings.simulate.damping_ratio = job->recipe.flesh.damping;
   const Result<CompareReport> report = compare_full(job->recipe, job->folder, settings, session.progress);
   if (!report.ok()) return about(options.input, report.error());
@@ -87,6 +89,7 @@ RunCommand add(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 400).description(""))
       ->type_name("R,R,…");
+  app.add_option("--step", options->step, "Time step of both [1/240]")->check(positive())->type_name("S");
   app.add_option("--seconds", options->seconds, "At most so much of the clip [2]")->check(positive())->type_name("S");
   app.add_option("--tets", options->tets, "About how many tetrahedra")
       ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))

@@ -17,12 +17,13 @@ namespace {
 CubatureSamples planted(int sites, int size, int samples, const std::vector<Index>& chosen, const VecX& weights) {
   CubatureSamples result;
   result.site_size = 3;
-  result.basis = random_vector(size * 3 * sites, 1).reshaped(size, 3 * sites).cast<float>();
+  result.bases.emplace_back(random_vector(size * 3 * sites, 1).reshaped(size, 3 * sites).cast<float>());
+  result.counts.push_back(samples);
   result.values = random_vector(samples * 3 * sites, 2).reshaped(samples, 3 * sites).cast<float>();
   result.totals = MatX::Zero(size, samples);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const Eigen::Index first = 3 * static_cast<Eigen::Index>(chosen[i]);
-    result.totals += weights[static_cast<Eigen::Index>(i)] * result.basis.middleCols(first, 3).cast<double>() *
+    result.totals += weights[static_cast<Eigen::Index>(i)] * result.bases[0].middleCols(first, 3).cast<double>() *
                      result.values.middleCols(first, 3).transpose().cast<double>();
   }
   result.length = result.totals.norm();
@@ -56,11 +57,11 @@ TEST(Cubature, ErrorIsWhatItSays) {
   MatX sum = MatX::Zero(5, 12);
   for (std::size_t i = 0; i < 2; ++i)
     for (int d = 0; d < 3; ++d)
-      sum += some.weights[static_cast<Eigen::Index>(i)] * samples.basis.col(3 * some.sites[i] + d).cast<double>() *
+      sum += some.weights[static_cast<Eigen::Index>(i)] * samples.bases[0].col(3 * some.sites[i] + d).cast<double>() *
              samples.values.col(3 * some.sites[i] + d).transpose().cast<double>();
   EXPECT_NEAR(cubature_error(samples, some), (sum - samples.totals).norm() / samples.totals.norm(), 1e-6);
   EXPECT_NEAR(cubature_error(samples, {{}, VecX(), 0}), 1, 1e-12);
-  const Cubature fitted = fit_weights(samples, {20, 9, 2});
+  const Cubature fitted = fit_weights(samples, std::vector<Index>{2, 9, 20});
   EXPECT_LT(fitted.training_error, 1e-5);
   EXPECT_NEAR(cubature_error(samples, fitted), fitted.training_error, 1e-6);
 }
@@ -81,9 +82,16 @@ struct Body {
   }
   CubatureSamples elastic(int count, std::uint64_t seed, MaterialModel model = MaterialModel::stable_neo_hookean) {
     std::mt19937_64 random(seed);
-    const VecX deviations = equal_force_deviations(modes.shapes, modes.eigenvalues, 0.03);
-    return elastic_samples({limb.body.mesh, model, modes.shapes, modes.eigenvalues, deviations, elements, shapes},
-                           count, random);
+    double largest = 0;  // of the softest mode at a vertex
+    for (Eigen::Index v = 0; v < modes.shapes.rows(); v += 3)
+      largest = std::max(largest, modes.shapes.col(0).segment<3>(v).norm());
+    const MatX spread = 0.03 / largest * modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse().asDiagonal().toDenseMatrix();
+    const MatX stiffness = modes.eigenvalues.asDiagonal();
+    const PoseBasis neutral{{}, limb.body.mesh.vertices,
+                            std::vector<Mat3>(limb.body.mesh.vertices.size(), Mat3::Identity()), modes.shapes, {}};
+    return elastic_samples(
+        {limb.body.mesh, model, neutral, BasisDirections::rotating, stiffness, spread, elements, shapes}, count,
+        random);
   }
   CubatureSamples inertial(int count, std::uint64_t seed) {
     std::mt19937_64 random(seed);

@@ -39,7 +39,8 @@ class Comparison {
   Status run_full(CompareReport& report, Progress& progress) {
     const ReducedBody& reduced = built_.reduced;
     Result<FullPoseDynamics> full =
-        FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed, reduced.model->rest, dynamics_);
+        FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
+                                                                    reduced.model->rest, dynamics_, &reduced.frames);
     if (!full.ok()) return full.error();
     CharacterPose pose = built_.rig.neutral();
     double seconds = 0;
@@ -98,12 +99,12 @@ class Comparison {
     const auto& skin = run_.skin.back();
     for (Eigen::Index v = 0; v < skin.rows(); v += 3)
       report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
-    const std::vector<Eigen::Vector4d> turns =
-        vertex_rotations(built_.reduced.mesh, evaluate_all(*built_.reduced.model->rest, pose.p));
+    const std::vector<Mat3> turns = blended_rotations(built_.reduced.mesh, built_.reduced.frames,
+                                                      evaluate_all(*built_.reduced.model->rest, pose.p));
     VecX local = full.displacements();
     for (std::size_t v = 0; v < turns.size(); ++v) {
       auto u = local.segment<3>(3 * static_cast<Eigen::Index>(v));
-      u = unit_quaternion(turns[v].data()).conjugate() * Vec3(u);
+      u = (turns[v].transpose() * u).eval();
     }
     run_.local.push_back(std::move(local));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/frame_sites.h"
 
+#include "supple/runtime/posespace/frame_field.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/math/svd3.h"
@@ -431,6 +432,22 @@ FrameSites choose_frame_sites(const TetMesh& mesh, std::span<const Index> free,
     chooser.add_at_worst(errors, std::min(16, room), settings.tolerance);
   }
   return std::move(chooser.result());
+}
+
+std::vector<Mat3> blended_rotations(const TetMesh& mesh, const FrameSites& frames, std::span<const Vec3> posed) {
+  PoseSpaceModel sites;
+  for (const std::array<Index, 4>& site : frames.sites) {
+    Mat3 edges;
+    for (std::size_t k = 1; k < 4; ++k)
+      edges.col(static_cast<int>(k) - 1) = mesh.vertices[static_cast<std::size_t>(site[k])] -
+                                           mesh.vertices[static_cast<std::size_t>(site[0])];
+    sites.sites.push_back({site, edges.inverse()});
+  }
+  FrameField<double> field(sites);
+  field.update(posed);
+  std::vector<Mat3> turns;
+  for (const FrameBlend& blend : frames.vertices) turns.push_back(field.blend(blend));
+  return turns;
 }
 
 }  // namespace supple

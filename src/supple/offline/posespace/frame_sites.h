@@ -33,6 +33,9 @@ struct FrameSites {
 FrameSites choose_frame_sites(const TetMesh& mesh, std::span<const Index> free,
                               std::span<const std::vector<Vec3>> poses, const FrameSiteSettings& settings = {});
 
+/// R of every vertex as a running model blends it.
+std::vector<Mat3> blended_rotations(const TetMesh& mesh, const FrameSites& frames, std::span<const Vec3> posed);
+
 /// Rotation at every vertex: the mean of its elements' rotations by volume (2016 paper, 5.1).
 std::vector<Eigen::Vector4d> vertex_rotations(const TetMesh& mesh, std::span<const Vec3> posed);
 

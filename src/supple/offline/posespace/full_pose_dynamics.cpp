@@ -19,12 +19,14 @@ VecX turned(const Mat3& R, const VecX& x) {
 
 Result<FullPoseDynamics> FullPoseDynamics::create(const TetMesh& mesh, MaterialModel material,
                                                   std::span<const Index> fixed, std::shared_ptr<const Rig> rest,
-                                                  const PoseSpaceSettings& settings) {
+                                                  const PoseSpaceSettings& settings, const FrameSites* frames) {
   Result<ElasticBody> body = ElasticBody::create(mesh, material);
   if (!body.ok()) return body.error();
   Result<FreeVertices> free = FreeVertices::create(*body, fixed);
   if (!free.ok()) return free.error();
-  return FullPoseDynamics(mesh, *body, *free, std::move(rest), settings);
+  FullPoseDynamics dynamics(mesh, *body, *free, std::move(rest), settings);
+  if (frames != nullptr) dynamics.frames_ = *frames;
+  return dynamics;
 }
 
 FullPoseDynamics::FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVertices free,
@@ -44,12 +46,17 @@ void FullPoseDynamics::pose(std::span<const double> p) {
   const std::vector<Vec3> positions = evaluate_all(*rest_, p);
   x_ = Eigen::Map<const VecX>(positions.front().data(), u_.size());
   body_ = neutral_.posed(x_);
-  std::vector<Eigen::Vector4d> before = std::move(rotations_);
-  rotations_ = vertex_rotations(mesh_, positions);
+  std::vector<Mat3> before = std::move(rotations_);
+  if (frames_.sites.empty()) {
+    rotations_.clear();
+    for (const Eigen::Vector4d& q : vertex_rotations(mesh_, positions))
+      rotations_.push_back(unit_quaternion(q.data()).toRotationMatrix());
+  } else {
+    rotations_ = blended_rotations(mesh_, frames_, positions);
+  }
   if (before.empty()) return;
   for (std::size_t v = 0; v < rotations_.size(); ++v) {
-    const Quat turn = unit_quaternion(rotations_[v].data()) * unit_quaternion(before[v].data()).conjugate();
-    const Mat3 R = turn.toRotationMatrix();
+    const Mat3 R = rotations_[v] * before[v].transpose();
     for (VecX* state : {&u_, &v_, &a_, &past_u_}) {
       auto x = state->segment<3>(3 * static_cast<Eigen::Index>(v));
       x = (R * x).eval();
@@ -70,7 +77,10 @@ VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
   a /= hh;
   std::swap(a, driven_);
   if (!newmark || known_ < 3) return turned(W.transpose(), driven_);
-  return turned(W.transpose(), 2 * driven_ - a);
+  VecX continued = driven_;
+  for (Eigen::Index v = 0; v < a.size(); v += 3)
+    continued.segment<3>(v) = continued_acceleration(driven_.segment<3>(v), a.segment<3>(v));
+  return turned(W.transpose(), continued);
 }
 
 bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {

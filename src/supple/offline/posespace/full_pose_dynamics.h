@@ -8,15 +8,18 @@
 #pragma once
 
 #include "supple/fem/linear_solver.h"
+#include "supple/offline/posespace/frame_sites.h"
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
 namespace supple {
 
 class FullPoseDynamics {
  public:
-  /// `mesh` with its materials, neutral pose; `rest` is Φ over its vertices.
+  /// `mesh` with its materials, neutral pose; `rest` is Φ over its vertices. Damping needs a frame to see velocities
+  /// in: that of a reduced model's `frames`, or of the elements around each vertex.
   static Result<FullPoseDynamics> create(const TetMesh& mesh, MaterialModel material, std::span<const Index> fixed,
-                                         std::shared_ptr<const Rig> rest, const PoseSpaceSettings& settings);
+                                         std::shared_ptr<const Rig> rest, const PoseSpaceSettings& settings,
+                                         const FrameSites* frames = nullptr);
 
   /// As PoseSpaceDynamics::step(); of the forces only gravity counts.
   PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {});
@@ -40,7 +43,8 @@ class FullPoseDynamics {
   std::shared_ptr<LinearSolver> solver_;
   BlockMatrix K_;
   VecX x_;                                  ///< Φ(p)
-  std::vector<Eigen::Vector4d> rotations_;  ///< of the vertices since the neutral pose
+  FrameSites frames_;            ///< empty: a vertex turns as the elements around it
+  std::vector<Mat3> rotations_;  ///< of the vertices since the neutral pose
   VecX u_, v_, a_, past_u_;
   int known_ = 0;
   struct Past {

@@ -169,9 +169,18 @@ class BasisMaker {
     for (Eigen::Index c = 0; c < norms.size(); ++c) {
       const auto [i, j] = derivatives->pairs[static_cast<std::size_t>(c)];
       const VecX& lambda = modes.eigenvalues;
-      if (norms[c] > 1e-9 * norms.maxCoeff()) weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
+      if (norms[c] > 1e-9 * norms.maxCoeff() && norms[c] > 0) weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
     }
-    return extend(mass, *basis, std::move(derivatives->shapes), weights, size - static_cast<int>(basis->cols()));
+    const Result<MatX> all =
+        extend(mass, *basis, std::move(derivatives->shapes), weights, size - static_cast<int>(basis->cols()));
+    return all.ok() && all->cols() < size ? fill_up(constrained, *all, size, progress) : all;
+  }
+
+  /// With higher modes, where a linear material has no derivatives, or a simple rig few responses.
+  Result<MatX> fill_up(const ConstrainedBody& constrained, const MatX& basis, int size, Progress& progress) const {
+    const Result<Modes> more = constrained.modes({.count = size}, progress);
+    if (!more.ok()) return more.error();
+    return extend(input_.body.consistent_mass(), basis, more->shapes, {}, size - static_cast<int>(basis.cols()));
   }
 
   /// In the directions of the world.

@@ -8,7 +8,6 @@
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
 #include "supple/offline/posespace/train_cubature.h"
-#include "supple/runtime/posespace/frame_field.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
@@ -83,23 +82,6 @@ void diagonalize(const ElasticBody& body, PoseBasis& pose) {
   choose_signs(pose.basis);
 }
 
-/// R(p) of every vertex, as the running model blends it.
-std::vector<Mat3> vertex_turns(const TetMesh& mesh, const FrameSites& frames, std::span<const Vec3> positions) {
-  PoseSpaceModel sites;
-  for (const std::array<Index, 4>& site : frames.sites) {
-    Mat3 edges;
-    for (std::size_t k = 1; k < 4; ++k)
-      edges.col(static_cast<int>(k) - 1) = mesh.vertices[static_cast<std::size_t>(site[k])] -
-                                           mesh.vertices[static_cast<std::size_t>(site[0])];
-    sites.sites.push_back({site, edges.inverse()});
-  }
-  FrameField<double> field(sites);
-  field.update(positions);
-  std::vector<Mat3> turns;
-  for (const FrameBlend& blend : frames.vertices) turns.push_back(field.blend(blend));
-  return turns;
-}
-
 /// The neutral pose and those that were asked for, without bases.
 std::vector<PoseBasis> known_poses(const Rig& rest, const ReduceSettings& settings) {
   std::vector<PoseBasis> poses;
@@ -172,11 +154,11 @@ class Reduction {
     std::vector<std::vector<Vec3>> shapes;
     for (const std::vector<double>& p : motion_.poses) shapes.push_back(evaluate_all(*rest_, p));
     for (std::size_t i = 1; i < reduced_.poses.size(); ++i) shapes.push_back(reduced_.poses[i].positions);
-    frames_ = choose_frame_sites(reduced_.mesh, free_, shapes, settings_.frames);
-    reduced_.frame_error = frames_.error;
+    reduced_.frames = choose_frame_sites(reduced_.mesh, free_, shapes, settings_.frames);
+    reduced_.frame_error = reduced_.frames.error;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       PoseBasis& pose = reduced_.poses[i];
-      pose.turns = vertex_turns(reduced_.mesh, frames_, pose.positions);
+      pose.turns = blended_rotations(reduced_.mesh, reduced_.frames, pose.positions);
       if (i == 0) pose.turns.assign(pose.turns.size(), Mat3::Identity());
       if (i > 0) pose.materials = settings_.poses[i - 1].materials;
       for (ElasticMaterial& material : pose.materials) material.young *= reduced_.stiffness_factor;
@@ -253,7 +235,7 @@ class Reduction {
   void finish(const ElasticBody& elastic, const PoseCubature& cubature) {
     PoseSpaceModel model = build_model({.mesh = reduced_.mesh,
                                         .embedding = body_.embedding,
-                                        .frames = frames_,
+                                        .frames = reduced_.frames,
                                         .poses = reduced_.poses,
                                         .region_sizes = reduced_.region_sizes,
                                         .elements = cubature.elements,
@@ -282,7 +264,6 @@ class Reduction {
   ReducedBody reduced_;
   std::vector<Index> free_;
   std::optional<PoseSpaceWeights> weights_;
-  FrameSites frames_;
   std::vector<SparseConstraints> constraints_;
   std::vector<MatX> stiffness_;
   double height_ = 1;

@@ -41,6 +41,7 @@ struct ReducedBody {
   std::vector<PoseBasis> poses;   ///< of the model, aligned, the neutral pose first
   std::vector<int> region_sizes;  ///< columns of each region
   BasisAlignment alignment;
+  FrameSites frames;
   std::vector<int> contacts;      ///< vertices in contact in each pose; empty where contact wasn't asked for
   double stiffness_factor = 1;    ///< that Young's moduli were multiplied with
   VecX frequencies;            ///< of the linear modes [Hz]

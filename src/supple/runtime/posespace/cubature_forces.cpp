@@ -114,7 +114,7 @@ void through_rest(const Eigen::Matrix<L, 3, 3>& B, Eigen::Matrix<L, 9, 9>& J) {
 }  // namespace
 
 template <class T>
-CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared)
+CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared, int parts)
     : prepared_(std::move(prepared)), pose_(prepared_) {
   const PreparedModel<T>& model = *prepared_;
   std::size_t widest = 0;
@@ -131,10 +131,11 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     blocks_.push_back(std::move(block));
     widest = std::max(widest, elements.gradients.stride);
   }
+  parts_.assign(static_cast<std::size_t>(std::max(1, parts)), std::vector<T>(model.triangle(), T(0)));
+  stiffness_.assign(model.triangle(), T(0));
   linear_.assign(static_cast<std::size_t>(model.stride), T(0));
-  along_ = linear_;
   q_.assign(widest, T(0));
-  v_ = f_ = q_;
+  f_ = q_;
   scratch_.assign(widest * model.poses, T(0));
   product_.assign(widest * widest, T(0));
 }
@@ -174,45 +175,80 @@ void CubatureForces<T>::set_pose(std::span<const double> p, std::span<const Vec3
 }
 
 template <class T>
+std::array<std::size_t, 2> CubatureForces<T>::range(const PreparedElements<T>& prepared, int part) const {
+  const std::size_t batches = prepared.tets.batch_count(), count = parts_.size(), k = static_cast<std::size_t>(part);
+  return {k * batches / count, (k + 1) * batches / count};
+}
+
+template <class T>
 template <class Model>
-void CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, T stiffness_damping, Block& block) {
+void CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, int part, Block& block) {
   const int stride = prepared.columns.stride;
+  const auto [first, last] =
+      part == all_parts ? std::array<std::size_t, 2>{0, prepared.tets.batch_count()} : range(prepared, part);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
     const LaneMatrix& B = block.B[b];
     const LaneMatrix F = gather(block.D, b, q_.data(), stride) * B + LaneMatrix::Identity();
     const Model model(F, {block.mu[b], block.lambda[b]});
+    const LaneMatrix P = model.stress() * B.transpose() * block.weight[b];
+    for (int lane = 0; lane < width; ++lane)
+      for (int k = 0; k < 9; ++k)
+        block.stress[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] = P.data()[k][lane];
+    if (b < first || b >= last) continue;
     Eigen::Matrix<Lanes, 9, 9> J;
     model.jacobian(J);
     through_rest(B, J);
     for (int k = 0; k < 81; ++k) J.data()[k] *= block.weight[b];
-    LaneMatrix P = model.stress() * B.transpose() * block.weight[b];
-    if (stiffness_damping != T(0)) {
-      const LaneMatrix rate = gather(block.D, b, v_.data(), stride) * Lanes(stiffness_damping);
-      for (int m = 0; m < 9; ++m)
-        for (int n = 0; n < 9; ++n) P.data()[m] += J(m, n) * rate.data()[n];
-    }
-    for (int lane = 0; lane < width; ++lane)
-      for (int k = 0; k < 9; ++k)
-        block.stress[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] = P.data()[k][lane];
     multiply_jacobian(block.D, b, J, stride, block.JD.data());
   }
 }
 
 template <class T>
-void CubatureForces<T>::evaluate(const T* q, const T* v, T stiffness_damping) {
+void CubatureForces<T>::evaluate(const T* q, int part) {
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
-      const BlockColumns& columns = prepared_->elements[k].columns;
       std::fill(q_.begin(), q_.end(), T(0));
-      std::fill(v_.begin(), v_.end(), T(0));
-      columns.gather(q, q_.data());
-      columns.gather(v, v_.data());
-      evaluate_block<typename decltype(model)::type>(prepared_->elements[k], stiffness_damping, blocks_[k]);
+      prepared_->elements[k].columns.gather(q, q_.data());
+      evaluate_block<typename decltype(model)::type>(prepared_->elements[k], part, blocks_[k]);
     }
   });
   std::fill(linear_.begin(), linear_.end(), T(0));
-  for (int c = 0; c < size(); ++c) along_[static_cast<std::size_t>(c)] = q[c] + stiffness_damping * v[c];
-  pose_.multiply(pose_.correction(), along_.data(), linear_.data());
+  pose_.multiply(pose_.correction(), q, linear_.data());
+  if (part == all_parts) {
+    for (int k = 0; k < parts(); ++k) refresh(k);
+  } else {
+    refresh(part);
+  }
+  sum_parts();
+}
+
+/// From the JD of its elements.
+template <class T>
+void CubatureForces<T>::refresh(int part) {
+  std::vector<T>& target = parts_[static_cast<std::size_t>(part)];
+  std::fill(target.begin(), target.end(), T(0));
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const PreparedElements<T>& elements = prepared_->elements[k];
+    const auto stride = static_cast<std::size_t>(elements.columns.stride);
+    const auto [first, last] = range(elements, part);
+    const std::size_t begin = first * width * 9, end = std::min(last * width, elements.tets.count()) * 9;
+    if (begin >= end) continue;
+    std::fill(product_.begin(), product_.begin() + static_cast<std::ptrdiff_t>(stride * stride), T(0));
+    add_product(blocks_[k].D + begin * stride, blocks_[k].JD.data() + begin * stride, end - begin,
+                elements.columns.stride, product_.data());
+    const std::vector<int>& place = elements.columns.place;
+    for (std::size_t c = 0; c < place.size(); ++c) {
+      T* column = target.data() + static_cast<std::size_t>(place[c]) * static_cast<std::size_t>(prepared_->stride);
+      const T* source = product_.data() + c * stride;
+      for (std::size_t r = c; r < place.size(); ++r) column[place[r]] += source[r];
+    }
+  }
+}
+
+template <class T>
+void CubatureForces<T>::sum_parts() {
+  std::copy(pose_.correction(), pose_.correction() + stiffness_.size(), stiffness_.begin());
+  for (const std::vector<T>& part : parts_) pose_.add_scaled(T(1), part.data(), stiffness_.data());
 }
 
 template <class T>
@@ -233,20 +269,13 @@ void CubatureForces<T>::add_force(T* f) {
 }
 
 template <class T>
-void CubatureForces<T>::add_stiffness(T factor, DenseCholesky<T>& matrix) {
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    const PreparedElements<T>& elements = prepared_->elements[k];
-    const BlockColumns& columns = elements.columns;
-    const auto stride = static_cast<std::size_t>(columns.stride);
-    std::fill(product_.begin(), product_.begin() + static_cast<std::ptrdiff_t>(stride * stride), T(0));
-    add_product(blocks_[k].D, blocks_[k].JD.data(), elements.tets.count() * 9, columns.stride, product_.data());
-    for (std::size_t c = 0; c < columns.place.size(); ++c) {
-      T* target = matrix.column(columns.place[c]);
-      const T* source = product_.data() + c * stride;
-      for (std::size_t r = c; r < columns.place.size(); ++r) target[columns.place[r]] += factor * source[r];
-    }
-  }
-  pose_.add_scaled(factor, pose_.correction(), matrix.column(0));
+void CubatureForces<T>::add_stiffness(T factor, T* matrix) const {
+  pose_.add_scaled(factor, stiffness_.data(), matrix);
+}
+
+template <class T>
+void CubatureForces<T>::multiply_stiffness(const T* x, T* y) const {
+  pose_.multiply(stiffness_.data(), x, y);
 }
 
 template <class T>

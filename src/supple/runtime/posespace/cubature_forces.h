@@ -9,14 +9,16 @@
 // (with directions of the world: Ψ(1 + G F_Φ⁻¹)). The chain rule through B = S⁻¹ or F_Φ⁻¹ acts on nine numbers of an
 // element, not on its r columns: with the weight w,
 //   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P Bᵀ)      K̃ = Σ w D_eᵀ H D_e,   H = (B ⊗ 1) (∂P/∂F) (Bᵀ ⊗ 1)
-// to which the corrections C̃ of the poses' linear responses are added (asset/pose_space_model.h). Between known poses
-// the rotation counts as constant in an element. Taking its gradient along would strain flesh wherever limbs bend,
+// Forces are always those of all elements. K̃ only says which way an implicit step goes, and changes slowly; its sum may
+// be refreshed in turn, a part of the elements at a time.
+//
+// To force and stiffness the corrections C̃ of the poses' linear responses are added (asset/pose_space_model.h).
+// Between known poses the rotation counts as constant in an element. Taking its gradient along would strain flesh wherever limbs bend,
 // however little it moves: R is a choice of directions, blended from few sites, and its wrinkles are not the body's
 // (measured: docs/theory.md).
 #pragma once
 
 #include "supple/runtime/posespace/pose_interpolation.h"
-#include "supple/runtime/subspace/dense_cholesky.h"
 
 namespace supple {
 
@@ -24,9 +26,11 @@ template <class T>
 class CubatureForces {
  public:
   static constexpr int width = PosedTets<T>::width;
+  static constexpr int all_parts = -1;
 
   CubatureForces() = default;
-  explicit CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared);
+  /// `parts`: in how many parts the stiffness is kept.
+  explicit CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared, int parts = 1);
 
   int size() const { return prepared_->size; }
   int stride() const { return prepared_->stride; }
@@ -36,12 +40,16 @@ class CubatureForces {
   /// What the pose made of bases and weights.
   const PoseInterpolation<T>& pose() const { return pose_; }
 
-  /// Stresses at q, plus stiffness damping β (∂P/∂F : D v) along the velocity v. `q` and `v` are padded to stride().
-  void evaluate(const T* q, const T* v, T stiffness_damping);
+  int parts() const { return static_cast<int>(parts_.size()); }
+
+  /// Stresses at q, padded to stride(), and the stiffness of one part of the elements there, or of all.
+  void evaluate(const T* q, int part = all_parts);
   /// f += f̃ of the last evaluate().
   void add_force(T* f);
-  /// The lower triangle of `matrix` += factor · K̃ of the last evaluate().
-  void add_stiffness(T factor, DenseCholesky<T>& matrix);
+  /// The lower triangle of `matrix` += factor · K̃, each part as it was last evaluated.
+  void add_stiffness(T factor, T* matrix) const;
+  /// y += K̃ x, likewise.
+  void multiply_stiffness(const T* x, T* y) const;
   /// Elastic energy at q [J].
   T energy(const T* q);
 
@@ -60,16 +68,22 @@ class CubatureForces {
   };
 
   void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
+  /// The batches of a part.
+  std::array<std::size_t, 2> range(const PreparedElements<T>& prepared, int part) const;
   template <class Model>
-  void evaluate_block(const PreparedElements<T>& prepared, T stiffness_damping, Block& block);
+  void evaluate_block(const PreparedElements<T>& prepared, int part, Block& block);
+  void refresh(int part);
+  void sum_parts();
   template <class Model>
   T block_energy(const PreparedElements<T>& prepared, const Block& block) const;
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   PoseInterpolation<T> pose_;
   std::vector<Block> blocks_;
-  std::vector<T> along_, linear_;  ///< q + β v of the last evaluate(), and C̃ times it
-  std::vector<T> q_, v_, f_;       ///< of a block
+  std::vector<std::vector<T>> parts_;  ///< of K̃ without corrections, lower triangles in padded columns …
+  std::vector<T> stiffness_;           ///< … and all together, with corrections
+  std::vector<T> linear_;              ///< C̃ q of the last evaluate()
+  std::vector<T> q_, f_;               ///< of a block
   std::vector<T> scratch_, product_;
 };
 

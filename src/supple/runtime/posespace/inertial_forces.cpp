@@ -72,10 +72,7 @@ Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
   const Vec3 a = difference / (h_ * h_);
   const Vec3 before = accelerations_[k];
   accelerations_[k] = a;
-  if (known_ < 3 || !newmark_) return a;
-  // Where keys are joined by lines the acceleration is a row of spikes, which must not be continued.
-  const bool smooth = (a - before).norm() < 0.5 * std::min(a.norm(), before.norm());
-  return smooth ? Vec3(2 * a - before) : a;
+  return known_ < 3 || !newmark_ ? a : continued_acceleration(a, before);
 }
 
 template <class T>

@@ -17,7 +17,16 @@
 #include "supple/runtime/posespace/pose_interpolation.h"
 #include "supple/runtime/posespace/soft_forces.h"
 
+#include <algorithm>
+
 namespace supple {
+
+/// An acceleration carried on to the next moment, given the one before. Where keys are joined by lines it is a row of
+/// spikes, which must not be continued.
+inline Vec3 continued_acceleration(const Vec3& now, const Vec3& before) {
+  const bool smooth = (now - before).norm() < 0.5 * std::min(now.norm(), before.norm());
+  return smooth ? Vec3(2 * now - before) : now;
+}
 
 template <class T>
 class InertialForces {

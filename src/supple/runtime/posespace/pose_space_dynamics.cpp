@@ -50,7 +50,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
 template <class T>
 Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const PreparedModel<T>> prepared,
                                                           const PoseSpaceSettings& settings) {
-  if (!(settings.time_step > 0) || settings.iterations < 1 || !(settings.mass_damping >= 0) ||
+  if (!(settings.time_step > 0) || settings.iterations < 1 || settings.stiffness_parts < 1 || !(settings.mass_damping >= 0) ||
       !(settings.stiffness_damping >= 0)) {
     return input_error(
         "a time step must be positive, damping not negative, and a step needs at least one iteration; see the "
@@ -63,7 +63,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.frames_ = FrameField<T>(model);
   dynamics.shown_frames_ = dynamics.frames_;
   dynamics.shown_pose_ = PoseInterpolation<T>(prepared);
-  dynamics.forces_ = CubatureForces<T>(prepared);
+  dynamics.forces_ = CubatureForces<T>(prepared, settings.iterations > 1 ? 1 : settings.stiffness_parts);
   dynamics.inertia_ =
       InertialForces<T>(prepared, settings.time_step, settings.integrator == PoseSpaceIntegrator::newmark);
   dynamics.surface_ = SurfaceShape<T>(prepared);
@@ -82,6 +82,7 @@ template <class T>
 void PoseSpaceDynamics<T>::reset() {
   for (auto* values : {&q_, &v_, &a_}) std::fill(values->begin(), values->end(), T(0));
   accelerated_ = true;
+  next_part_ = CubatureForces<T>::all_parts;
   inertia_.forget();
   inertia_.restate(q_.data(), v_.data());
 }
@@ -91,6 +92,7 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(velocity.begin(), velocity.end(), v_.begin());
   inertia_.restate(q_.data(), v_.data());
+  next_part_ = CubatureForces<T>::all_parts;
   accelerated_ = false;
 }
 
@@ -123,9 +125,12 @@ template <class T>
 bool PoseSpaceDynamics<T>::find_acceleration(T mass_damping) {
   const PoseInterpolation<T>& pose = forces_.pose();
   std::fill(residual_.begin(), residual_.end(), T(0));
-  forces_.evaluate(q_.data(), v_.data(), static_cast<T>(settings_.stiffness_damping));
+  forces_.evaluate(q_.data());
   forces_.add_force(residual_.data());
-  for (std::size_t c = 0; c < q_.size(); ++c) residual_[c] = force_[c] - residual_[c];
+  std::fill(along_.begin(), along_.end(), T(0));
+  forces_.multiply_stiffness(v_.data(), along_.data());
+  for (std::size_t c = 0; c < q_.size(); ++c)
+    residual_[c] = force_[c] - residual_[c] - static_cast<T>(settings_.stiffness_damping) * along_[c];
   std::copy(pose.mass(), pose.mass() + prepared_->triangle(), system_.column(0));
   if (!system_.factorize()) return false;
   system_.solve(residual_.data());
@@ -149,15 +154,18 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
       residual_[c] = -force_[c];
     }
     pose.multiply(pose.mass(), along_.data(), residual_.data());
-    forces_.evaluate(next_q_.data(), next_v_.data(), beta);
+    forces_.evaluate(next_q_.data(), next_part_);
+    next_part_ = (next_part_ + 1) % forces_.parts();
     forces_.add_force(residual_.data());
+    for (std::size_t c = 0; c < q_.size(); ++c) along_[c] = beta * next_v_[c];
+    forces_.multiply_stiffness(along_.data(), residual_.data());
     const double norm = std::sqrt(squared_norm(residual_));
     if (iteration == 0) first = norm;
     report.residual = first > 0 ? norm / first : 0;
     std::fill(system_.column(0), system_.column(0) + prepared_->triangle(), T(0));
     pose.add_scaled(scheme.acceleration_factor + mass_damping * scheme.velocity_factor, pose.mass(),
                     system_.column(0));
-    forces_.add_stiffness(T(1) + beta * scheme.velocity_factor, system_);
+    forces_.add_stiffness(T(1) + beta * scheme.velocity_factor, system_.column(0));
     if (!system_.factorize()) return false;
     system_.solve(residual_.data());
     for (int c = 0; c < size(); ++c) next_q_[static_cast<std::size_t>(c)] -= residual_[static_cast<std::size_t>(c)];

@@ -15,6 +15,7 @@
 #include "supple/runtime/posespace/cubature_forces.h"
 #include "supple/runtime/posespace/inertial_forces.h"
 #include "supple/runtime/posespace/surface_shape.h"
+#include "supple/runtime/subspace/dense_cholesky.h"
 
 namespace supple {
 
@@ -26,6 +27,8 @@ struct PoseSpaceSettings {
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
   int iterations = 1;              ///< Newton iterations per step
+  /// With one iteration the stiffness of so many parts of the elements is refreshed in turn, one in each step.
+  int stiffness_parts = 4;
 };
 
 struct PoseSpaceReport {
@@ -51,7 +54,10 @@ class PoseSpaceDynamics {
   /// The character is at `placement` and in pose `p` one time step later.
   PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {});
   /// The next step starts the motion anew: what moved the character there was no motion. The flesh keeps its state.
-  void cut() { inertia_.forget(); }
+  void cut() {
+    inertia_.forget();
+    next_part_ = -1;
+  }
   /// At rest, motion forgotten.
   void reset();
 
@@ -88,7 +94,8 @@ class PoseSpaceDynamics {
   SurfaceShape<T> surface_;
   std::vector<Vec3> positions_;
 
-  bool accelerated_ = true;            ///< a_ fits q_ and v_
+  bool accelerated_ = true;           ///< a_ fits q_ and v_
+  int next_part_ = -1;                ///< of the stiffness, to be refreshed; −1: all of it
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
   std::vector<T> next_q_, next_v_, next_a_, residual_, along_;
   DenseCholesky<T> system_;
