@@ -50,7 +50,7 @@ bool Flesh::parted(const Vec3& p, const Vec3& q) const {
   const bool all = all_pieces(tree_, p, q, [&](double begin, double end) {
     const bool in = inside(p + 0.5 * (begin + end) * (q - p));
     if (begin == 0 && !in) way_out = end;
-    return begin == 0 || in;
+    return (begin == 0) != in;
   });
   return all && way_out > 0 && facing(p, p + way_out * (q - p), 1) < -0.2;
 }

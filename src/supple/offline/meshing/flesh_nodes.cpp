@@ -135,12 +135,17 @@ class ThinNodes {
 
   /// Samples on the far side of a gap from the real node at their site. The surface may well lead from one side to the
   /// other inside the cell, around the end of a crevice, but the node is in one of them only.
-  std::vector<char> parted_samples() const {
+  /// Only asked where the surface leads on to another node.
+  std::vector<char> parted_samples() {
     std::vector<char> parted(site_.size(), 0);
+    for (const auto& [a, b] : samples_.links) {
+      if (node_of(a) != node_of(b)) parted[static_cast<std::size_t>(a)] = parted[static_cast<std::size_t>(b)] = 1;
+    }
     parallel_for(static_cast<std::int64_t>(site_.size()), 64, [&](std::int64_t s) {
       const auto k = static_cast<std::size_t>(s);
       const Index home = nodes_.real_at[static_cast<std::size_t>(site_[k])];
-      if (home >= 0 && flesh_.parted(samples_.points[k], nodes_.center[static_cast<std::size_t>(home)])) parted[k] = 1;
+      if (parted[k] == 0) return;
+      parted[k] = home >= 0 && flesh_.parted(samples_.points[k], nodes_.center[static_cast<std::size_t>(home)]) ? 1 : 0;
     });
     return parted;
   }
