@@ -45,6 +45,17 @@ bool Flesh::joins_over_dents(const Vec3& p, const Vec3& q) const {
   });
 }
 
+bool Flesh::joins_along(const Vec3& p, const Vec3& q) const {
+  constexpr double least_cosine = 0.5;
+  bool crossed = false;
+  const auto joined = [&](double begin, double end) {
+    crossed = true;
+    return inside(p + 0.5 * (begin + end) * (q - p)) ||
+           facing(p + begin * (q - p), p + end * (q - p), -1) > least_cosine;
+  };
+  return all_pieces(tree_, p, q, joined) && (crossed || joined(0, 1));
+}
+
 bool Flesh::parted(const Vec3& p, const Vec3& q) const {
   double way_out = 0;  // share of the way that lies outside from p on
   const bool all = all_pieces(tree_, p, q, [&](double begin, double end) {

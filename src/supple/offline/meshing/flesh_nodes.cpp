@@ -515,6 +515,7 @@ class ThinNodes {
     for (const auto& [a, b] : doubtful_) {
       if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
     }
+    close_sheets(flesh_, lattice_, nodes_);
     widen_roots();
   }
 

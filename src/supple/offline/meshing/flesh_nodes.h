@@ -57,6 +57,10 @@ FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLa
 /// Pairs of nodes.
 using NodeLink = std::array<Index, 2>;
 
+/// Links thin nodes at neighbouring sites that a third one holds together anyhow, if no gap lies between them: the
+/// pieces of a sheet may touch at a corner only, and unlinked they would leave a slit there.
+void close_sheets(const Flesh& flesh, const BccLattice& lattice, FleshNodes& nodes);
+
 /// Links each first node to its second and to what that is linked to, where the lattice allows: what hung on by one
 /// thread hangs on by several. Given the flesh, only to what the first node sees through it; without, to all, at the
 /// price of a web of one cell. False if that made no new links.
