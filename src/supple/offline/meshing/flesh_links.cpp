@@ -24,6 +24,20 @@ bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
   return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
 }
 
+void FleshNodes::add_link(Index a, Index b, const BccLattice& lattice) {
+  for (const auto& [from, to] : {NodeLink{a, b}, NodeLink{b, a}}) {
+    if (is_thin(a) || is_thin(b)) {
+      std::vector<Index>& list = links[static_cast<std::size_t>(from)];
+      const auto place = std::lower_bound(list.begin(), list.end(), to);
+      if (place == list.end() || *place != to) list.insert(place, to);
+    } else {
+      const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(from)]),
+                                                  lattice.coordinates(site[static_cast<std::size_t>(to)]));
+      joined[static_cast<std::size_t>(from)] |= static_cast<std::uint16_t>(1u << d);
+    }
+  }
+}
+
 namespace {
 
 /// Points that stand for a node: itself, or some of its samples.
@@ -100,12 +114,7 @@ void close_sheets(const Flesh& flesh, const BccLattice& lattice, FleshNodes& nod
   });
   for (std::size_t k = 0; k < found.size(); ++k) {
     const Index a = nodes.real + static_cast<Index>(k);
-    for (const Index b : found[k]) {
-      for (const auto& [from, to] : {NodeLink{a, b}, NodeLink{b, a}}) {
-        std::vector<Index>& list = nodes.links[static_cast<std::size_t>(from)];
-        list.insert(std::upper_bound(list.begin(), list.end(), to), to);
-      }
-    }
+    for (const Index b : found[k]) nodes.add_link(a, b, lattice);
   }
 }
 

@@ -35,6 +35,8 @@ struct FleshNodes {
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;
+  /// Between nodes at neighbouring sites.
+  void add_link(Index a, Index b, const BccLattice& lattice);
   /// Calls visit(a, b) once for every link.
   template <class Visit>
   void for_each_link(const BccLattice& lattice, const Visit& visit) const {
