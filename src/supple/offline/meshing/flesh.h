@@ -20,8 +20,8 @@ class Flesh {
   double winding(const Vec3& p) const { return winding_(p); }
   const TriangleTree& tree() const { return tree_; }
 
-  /// Is the whole segment in the flesh? Its ends may lie on the surface. With `trusted` a segment without crossings
-  /// counts as in the flesh unasked, as it does when one of its ends is known to be.
+  /// Is the whole segment in the flesh? Its ends may lie on the surface. With `trusted`, q is known to be in the flesh,
+  /// and so is the segment from its last crossing on.
   bool joins(const Vec3& p, const Vec3& q, bool trusted) const;
 
   /// The same for a segment between two points inside, which may cut across dents: where it comes out and where it goes

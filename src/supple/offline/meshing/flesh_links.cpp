@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace supple {
 
@@ -53,7 +54,8 @@ std::vector<Vec3> viewpoints(const FleshNodes& nodes, Index node) {
 
 /// Does flesh fill some straight way between two nodes?
 bool in_view(const Flesh& flesh, const FleshNodes& nodes, Index a, Index b) {
-  const bool trusted = !nodes.is_thin(a) || !nodes.is_thin(b);
+  if (nodes.is_thin(b)) std::swap(a, b);  // a real node, if there is one, comes last
+  const bool trusted = !nodes.is_thin(b);
   const std::vector<Vec3> from = viewpoints(nodes, a), to = viewpoints(nodes, b);
   return std::any_of(from.begin(), from.end(), [&](const Vec3& p) {
     return std::any_of(to.begin(), to.end(), [&](const Vec3& q) { return flesh.joins(p, q, trusted); });
