@@ -30,7 +30,7 @@ bool Flesh::joins(const Vec3& p, const Vec3& q, bool trusted) const {
   bool crossed = false;
   const bool all = all_pieces(tree_, p, q, [&](double begin, double end) {
     crossed = true;
-    return inside(p + 0.5 * (begin + end) * (q - p));
+    return (trusted && end == 1) || inside(p + 0.5 * (begin + end) * (q - p));
   });
   // On the surface itself the winding number is one half: a way along it isn't one through flesh.
   constexpr double surely_inside = 0.6;
@@ -40,19 +40,31 @@ bool Flesh::joins(const Vec3& p, const Vec3& q, bool trusted) const {
 bool Flesh::joins_over_dents(const Vec3& p, const Vec3& q) const {
   constexpr double least_cosine = 0.5;
   return all_pieces(tree_, p, q, [&](double begin, double end) {
-    if (inside(p + 0.5 * (begin + end) * (q - p))) return true;
-    return begin > 0 && end < 1 && facing(p + begin * (q - p), p + end * (q - p), -1) > least_cosine;
+    if (begin == 0 || end == 1 || inside(p + 0.5 * (begin + end) * (q - p))) return true;
+    return facing(p + begin * (q - p), p + end * (q - p), -1) > least_cosine;
   });
 }
 
+bool Flesh::joins_along(const Vec3& p, const Vec3& q) const {
+  constexpr double least_cosine = 0.5;
+  bool crossed = false;
+  const auto joined = [&](double begin, double end) {
+    crossed = true;
+    return inside(p + 0.5 * (begin + end) * (q - p)) ||
+           facing(p + begin * (q - p), p + end * (q - p), -1) > least_cosine;
+  };
+  return all_pieces(tree_, p, q, joined) && (crossed || joined(0, 1));
+}
+
 bool Flesh::parted(const Vec3& p, const Vec3& q) const {
-  double way_out = 0;  // share of the way that lies outside from p on
+  bool crossed = false;
+  // The winding number is asked last, being the dearest.
   const bool all = all_pieces(tree_, p, q, [&](double begin, double end) {
-    const bool in = inside(p + 0.5 * (begin + end) * (q - p));
-    if (begin == 0 && !in) way_out = end;
-    return begin == 0 || in;
+    crossed = true;
+    if (begin > 0) return end == 1 || inside(p + 0.5 * (begin + end) * (q - p));
+    return end < 1 && facing(p, p + end * (q - p), 1) < -0.2 && !inside(p + 0.5 * end * (q - p));
   });
-  return all && way_out > 0 && facing(p, p + way_out * (q - p), 1) < -0.2;
+  return all && crossed;
 }
 
 double Flesh::facing(const Vec3& p, const Vec3& q, double none) const {

@@ -20,13 +20,16 @@ class Flesh {
   double winding(const Vec3& p) const { return winding_(p); }
   const TriangleTree& tree() const { return tree_; }
 
-  /// Is the whole segment in the flesh? Its ends may lie on the surface. With `trusted` a segment without crossings
-  /// counts as in the flesh unasked, as it does when one of its ends is known to be.
+  /// Is the whole segment in the flesh? Its ends may lie on the surface. With `trusted`, q is known to be in the flesh,
+  /// and so is the segment from its last crossing on.
   bool joins(const Vec3& p, const Vec3& q, bool trusted) const;
 
   /// The same for a segment between two points inside, which may cut across dents: where it comes out and where it goes
   /// in again, the surface faces nearly the same way. Across a gap it faces the other way.
   bool joins_over_dents(const Vec3& p, const Vec3& q) const;
+
+  /// The same for two points on the surface: the way may also run outside along a surface that bends.
+  bool joins_along(const Vec3& p, const Vec3& q) const;
 
   /// Does a gap part p, on the surface, from q, inside: does the way to q leave the flesh at p and enter it where the
   /// surface faces the other way?

@@ -35,6 +35,8 @@ struct FleshNodes {
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;
+  /// Between nodes at neighbouring sites.
+  void add_link(Index a, Index b, const BccLattice& lattice);
   /// Calls visit(a, b) once for every link.
   template <class Visit>
   void for_each_link(const BccLattice& lattice, const Visit& visit) const {
@@ -56,6 +58,10 @@ FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLa
 
 /// Pairs of nodes.
 using NodeLink = std::array<Index, 2>;
+
+/// Links thin nodes at neighbouring sites that a third one holds together anyhow, if no gap lies between them: the
+/// pieces of a sheet may touch at a corner only, and unlinked they would leave a slit there.
+void close_sheets(const Flesh& flesh, const BccLattice& lattice, FleshNodes& nodes);
 
 /// Links each first node to its second and to what that is linked to, where the lattice allows: what hung on by one
 /// thread hangs on by several. Given the flesh, only to what the first node sees through it; without, to all, at the

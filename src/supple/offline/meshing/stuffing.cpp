@@ -403,6 +403,29 @@ std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& la
   return stencils;
 }
 
+bool settle_links(const std::vector<Stencil>& stencils, const BccLattice& lattice, FleshNodes& nodes) {
+  std::map<NodeLink, int> held;
+  for (const Stencil& stencil : stencils) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = i + 1; j < 4; ++j) {
+        const Index a = std::min(stencil.node[i], stencil.node[j]), b = std::max(stencil.node[i], stencil.node[j]);
+        if (a >= 0 && !nodes.linked(a, b, lattice)) ++held[{a, b}];
+      }
+    }
+  }
+  bool any = false;
+  for (const auto& [link, count] : held) {
+    const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(link[0])]);
+    const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(link[1])]);
+    const bool along_cube = (x[0] & 1) == (y[0] & 1);
+    const int around = along_cube ? 4 : 6;
+    if (2 * count < around) continue;
+    nodes.add_link(link[0], link[1], lattice);
+    any = true;
+  }
+  return any;
+}
+
 std::int64_t count_tets(const std::vector<Stencil>& stencils) {
   constexpr std::array<int, 5> tets = {0, 1, 3, 3, 1};
   std::int64_t count = 0;

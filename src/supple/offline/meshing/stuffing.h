@@ -28,6 +28,10 @@ struct Stencil {
 /// Those of the graded interior, if there is one, are whole and have no corner of their own.
 std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice, const GradedInterior& interior);
 
+/// Links nodes that at least half of the lattice tetrahedra around the edge between them hold together anyhow by way of
+/// others: the rest would be a slit that ends in the middle of flesh. False if there are none.
+bool settle_links(const std::vector<Stencil>& stencils, const BccLattice& lattice, FleshNodes& nodes);
+
 /// Tetrahedra that the stencils will give.
 std::int64_t count_tets(const std::vector<Stencil>& stencils);
 

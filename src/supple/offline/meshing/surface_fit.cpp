@@ -44,6 +44,9 @@ class Fitter {
         case VertexKind::cut:
           if (!move(v, skin_point(v, mesh_.vertices[k]), false)) slide(v);
           break;
+        case VertexKind::thin_cut:
+          move(v, (1 - evenness) * stuffed_.wish[k] + evenness * middle_of_neighbors(v, true), false);
+          break;
         default:
           move(v, stuffed_.wish[k], false);
       }
@@ -51,6 +54,10 @@ class Fitter {
   }
 
  private:
+  /// How far the skin of thin flesh heeds its neighbours: some of its vertices reach the surface and others nearby
+  /// can't, which would make pits.
+  static constexpr double evenness = 0.8;
+
   /// Everything but the real nodes that no cut vertex touches.
   void find_movable() {
     std::vector<char> near(mesh_.vertices.size(), 0);

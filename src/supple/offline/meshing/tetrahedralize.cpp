@@ -109,6 +109,8 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
   StuffedMesh best;
   std::vector<NodeLink> torn;
   for (int round = 0;; ++round) {
+    if (settle_links(trial.stencils, trial.lattice, trial.nodes))
+      trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
     StuffedMesh stuffed = stuff(flesh, trial.nodes, trial.lattice, trial.stencils);
     make_skin_manifold(stuffed);
     const auto size = [](const StuffedMesh& s) { return static_cast<double>(s.mesh.elements.size()); };

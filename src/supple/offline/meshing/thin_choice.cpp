@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which thin pieces become nodes.
+#include "supple/mesh/disjoint_sets.h"
+#include "supple/offline/meshing/thin_pieces.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace supple {
+namespace {
+
+class PieceChooser {
+ public:
+  PieceChooser(const Flesh& flesh, const BccLattice& lattice, ThinPieces found, FleshNodes& nodes)
+      : flesh_(flesh), lattice_(lattice), found_(std::move(found)), nodes_(nodes) {}
+
+  void run() {
+    choose();
+    join_curved();
+    add_doubtful();
+    store();
+  }
+
+ private:
+  bool stays(Index node) const { return !found_.is_piece(node) || found_.piece(node).kept; }
+
+  bool linked(Index a, Index b) const {
+    if (found_.is_piece(a)) return std::binary_search(found_.piece(a).links.begin(), found_.piece(a).links.end(), b);
+    if (found_.is_piece(b)) return linked(b, a);
+    const int d = found_.direction(a, b, nodes_, lattice_);
+    return d >= 0 && ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+  }
+
+  /// Would the neighbours of a piece that stay fall apart without it?
+  bool bridges(const ThinPiece& p) const {
+    std::vector<Index> around;
+    std::copy_if(p.links.begin(), p.links.end(), std::back_inserter(around), [&](Index n) { return stays(n); });
+    if (around.size() < 2) return false;
+    DisjointSets sets(around.size());
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      for (std::size_t j = i + 1; j < around.size(); ++j) {
+        if (linked(around[i], around[j])) sets.unite(static_cast<Index>(i), static_cast<Index>(j));
+      }
+    }
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (sets.find(static_cast<Index>(i)) != 0) return true;
+    }
+    return false;
+  }
+
+  void choose() {
+    for (ThinPiece& p : found_.pieces) p.kept = 4 * p.unserved > static_cast<double>(p.samples.size());
+    for (ThinPiece& p : found_.pieces) {
+      if (!p.kept) p.kept = bridges(p);
+    }
+    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
+      if (found_.piece(n).kept) kept_at_[found_.piece(n).site].push_back(n);
+    }
+    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
+      if (!found_.piece(n).kept && close_square(n)) kept_at_[found_.piece(n).site].push_back(n);
+    }
+  }
+
+  /// Nodes at a site that stay.
+  std::vector<Index> nodes_at(Site site) const {
+    const auto kept = kept_at_.find(site);
+    std::vector<Index> all = kept == kept_at_.end() ? std::vector<Index>{} : kept->second;
+    const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
+    if (real >= 0) all.push_back(real);
+    return all;
+  }
+
+  /// A sheet that holds the corners of a square of sites, and neither of the two sites before and behind its middle,
+  /// would have a hole there. One of these gets its piece back.
+  bool close_square(Index node) {
+    const BccLattice::Coordinates a = lattice_.coordinates(found_.piece(node).site);
+    for (const int d : {0, 1, 2, 11, 12, 13}) {
+      const BccLattice::Coordinates b = BccLattice::step(a, d);
+      if (!lattice_.holds(b)) continue;
+      // Where other flesh shares the sites, as between fingers, one more node would do more harm than good.
+      if (!nodes_at(lattice_.site(a)).empty() || !nodes_at(lattice_.site(b)).empty()) continue;
+      const std::array<Index, 4> square = square_around(node, a, b);
+      if (square[0] < 0) continue;
+      std::vector<Index>& links = found_.piece(node).links;
+      for (const Index n : square) {
+        if (found_.is_piece(n) && !linked(n, node)) {
+          std::vector<Index>& back = found_.piece(n).links;
+          back.insert(std::upper_bound(back.begin(), back.end(), node), node);
+        }
+        if (!std::binary_search(links.begin(), links.end(), n))
+          links.insert(std::upper_bound(links.begin(), links.end(), n), n);
+      }
+      return found_.piece(node).kept = true;
+    }
+    return false;
+  }
+
+  /// The nodes around the middle between two sites, if there are four that stay, each linked to the next and two of
+  /// them to a piece at least; else -1.
+  std::array<Index, 4> square_around(Index node, const BccLattice::Coordinates& a,
+                                     const BccLattice::Coordinates& b) const {
+    constexpr std::array<std::array<int, 2>, 4> ring = {{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}};
+    constexpr std::array<Index, 4> none = {-1, -1, -1, -1};
+    const std::size_t axis = a[0] != b[0] ? 0 : (a[1] != b[1] ? 1 : 2);
+    std::array<Index, 4> square = none;
+    int touched = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      BccLattice::Coordinates x = a;
+      x[axis] = (a[axis] + b[axis]) / 2;
+      x[(axis + 1) % 3] += ring[k][0];
+      x[(axis + 2) % 3] += ring[k][1];
+      if (!lattice_.holds(x)) return none;
+      for (const Index n : nodes_at(lattice_.site(x))) {
+        const bool mine = linked(node, n);
+        if (square[k] < 0 || mine) square[k] = n;
+        touched += mine ? 1 : 0;
+      }
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (touched < 2 || square[k] < 0 || square[(k + 1) % 4] < 0 || !linked(square[k], square[(k + 1) % 4]))
+        return none;
+    }
+    return square;
+  }
+
+  /// Real nodes whose flesh is continuous though the straight way leaves it, with no third node to go by.
+  void join_curved() {
+    for (const auto& [a, b] : found_.curved) {
+      if (linked(a, b)) continue;
+      const auto helps = [&](Index c) { return c >= 0 && stays(c) && linked(a, c) && linked(b, c); };
+      bool helped = false;
+      for (int d = 0; d < BccLattice::neighbor_count && !helped; ++d)
+        helped = helps(nodes_.real_neighbor(a, d, lattice_));
+      for (std::size_t p = 0; !helped && p < pieces_near(a).size(); ++p) helped = helps(pieces_near(a)[p]);
+      if (!helped) nodes_.add_link(a, b, lattice_);
+    }
+  }
+
+  /// Pieces without which what stays would fall apart as a whole.
+  void keep_bridges(DisjointSets& together) {
+    for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
+      if (found_.pieces[p].kept) continue;
+      Index first = -1;
+      for (const Index n : found_.pieces[p].links) {
+        if (!stays(n)) continue;
+        if (first < 0) first = n;
+        found_.pieces[p].kept = found_.pieces[p].kept || together.find(n) != together.find(first);
+      }
+      for (const Index n : found_.pieces[p].links) {
+        if (found_.pieces[p].kept && stays(n)) together.unite(nodes_.real + static_cast<Index>(p), n);
+      }
+    }
+  }
+
+  /// The node itself if it stays, or one that stays and is linked to it; -1 for none.
+  Index anchor(Index node) const {
+    if (stays(node)) return node;
+    const std::vector<Index>& links = found_.piece(node).links;
+    const auto found = std::find_if(links.begin(), links.end(), [&](Index n) { return stays(n); });
+    return found == links.end() ? -1 : *found;
+  }
+
+  /// Links around the end of a crevice, only where nothing else holds their ends together.
+  void add_doubtful() {
+    DisjointSets together(static_cast<std::size_t>(nodes_.real) + found_.pieces.size());
+    for (Index a = 0; a < nodes_.real; ++a) {
+      for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
+        if ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1)
+          together.unite(a, nodes_.real_neighbor(a, d, lattice_));
+      }
+    }
+    for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
+      for (const Index n : found_.pieces[p].links) {
+        if (found_.pieces[p].kept && stays(n)) together.unite(nodes_.real + static_cast<Index>(p), n);
+      }
+    }
+    keep_bridges(together);
+    std::sort(found_.doubtful.begin(), found_.doubtful.end());
+    for (const auto& [a, b] : found_.doubtful) {
+      const Index from_a = anchor(a), from_b = anchor(b);
+      if (from_a < 0 || from_b < 0 || together.find(from_a) == together.find(from_b)) continue;
+      for (const auto& [n, held] : {NodeLink{a, from_a}, NodeLink{b, from_b}}) {
+        if (found_.is_piece(n)) found_.piece(n).kept = true;
+        together.unite(n, held);
+      }
+      together.unite(a, b);
+      if (!found_.is_piece(b)) nodes_.add_link(a, b, lattice_);
+      for (const auto& [from, to] : {NodeLink{a, b}, NodeLink{b, a}}) {
+        if (!found_.is_piece(from)) continue;
+        std::vector<Index>& list = found_.piece(from).links;
+        list.insert(std::upper_bound(list.begin(), list.end(), to), to);
+      }
+    }
+  }
+
+  /// Pieces linked to a real node.
+  const std::vector<Index>& pieces_near(Index real) {
+    if (near_.empty()) {
+      near_.resize(static_cast<std::size_t>(nodes_.real));
+      for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
+        for (const Index n : found_.pieces[p].links) {
+          if (!found_.is_piece(n)) near_[static_cast<std::size_t>(n)].push_back(nodes_.real + static_cast<Index>(p));
+        }
+      }
+    }
+    return near_[static_cast<std::size_t>(real)];
+  }
+
+  void store() {
+    std::vector<Index> number(found_.pieces.size(), -1);
+    nodes_.has_thin.assign(nodes_.real_at.size(), 0);
+    for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
+      if (!found_.pieces[p].kept) continue;
+      number[p] = static_cast<Index>(nodes_.site.size());
+      nodes_.site.push_back(found_.pieces[p].site);
+      nodes_.has_thin[static_cast<std::size_t>(found_.pieces[p].site)] = 1;
+      nodes_.thin_at[found_.pieces[p].site].push_back(number[p]);
+      Vec3 middle = Vec3::Zero();
+      const std::vector<Vec3>& points = nodes_.samples.emplace_back(std::move(found_.pieces[p].samples));
+      for (const Vec3& x : points) middle += x / static_cast<double>(points.size());
+      nodes_.center.push_back(middle);
+    }
+    nodes_.links.resize(nodes_.site.size());
+    for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
+      if (!found_.pieces[p].kept) continue;
+      for (const Index n : found_.pieces[p].links) {
+        if (!stays(n)) continue;
+        const Index other = found_.is_piece(n) ? number[static_cast<std::size_t>(n - nodes_.real)] : n;
+        nodes_.links[static_cast<std::size_t>(number[p])].push_back(other);
+        if (!found_.is_piece(n)) nodes_.links[static_cast<std::size_t>(n)].push_back(number[p]);
+      }
+    }
+    for (auto& list : nodes_.links) std::sort(list.begin(), list.end());
+    const auto final_number = [&](Index n) {
+      return found_.is_piece(n) ? number[static_cast<std::size_t>(n - nodes_.real)] : n;
+    };
+    for (const auto& [a, b] : found_.doubtful) {
+      if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
+    }
+    close_sheets(flesh_, lattice_, nodes_);
+    widen_roots();
+  }
+
+  /// Where pieces that share a site grow out of the same flesh (fingers out of a palm), each has but one thread to it,
+  /// and would hang on by a vertex.
+  void widen_roots() {
+    std::vector<NodeLink> threads;
+    for (Index a = nodes_.real; a < static_cast<Index>(nodes_.site.size()); ++a) {
+      const Site site = nodes_.site[static_cast<std::size_t>(a)];
+      if (nodes_.thin_at[site].size() < 2 && nodes_.real_at[static_cast<std::size_t>(site)] < 0) continue;
+      for (const Index root : nodes_.links[static_cast<std::size_t>(a)]) {
+        if (!nodes_.is_thin(root)) threads.push_back({a, root});
+      }
+    }
+    widen_links(threads, &flesh_, lattice_, nodes_);
+  }
+
+  const Flesh& flesh_;
+  const BccLattice& lattice_;
+  ThinPieces found_;
+  FleshNodes& nodes_;
+  std::unordered_map<Site, std::vector<Index>> kept_at_;  // pieces
+  std::vector<std::vector<Index>> near_;
+};
+
+}  // namespace
+
+void keep_thin_pieces(const Flesh& flesh, const BccLattice& lattice, ThinPieces found, FleshNodes& nodes) {
+  PieceChooser(flesh, lattice, std::move(found), nodes).run();
+}
+
+}  // namespace supple

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thin pieces: flesh around lattice sites that no real node there sees, found from samples of the surface.
+//
+// Samples nearest to one site that hang together by the surface are a patch; patches around a site that see each other
+// through flesh, like both sides of a fin, are a piece. Pieces are linked to each other and to real nodes where the
+// surface or a view through flesh leads across. Not all of them become nodes (flesh_nodes.h says which).
+#pragma once
+
+#include "supple/offline/meshing/flesh_nodes.h"
+
+namespace supple {
+
+struct ThinPiece {
+  Site site = 0;
+  std::vector<Vec3> samples;
+  std::vector<Index> seen;  ///< real nodes in view
+  double unserved = 0;      ///< number of samples that see none
+  bool kept = false;
+  std::vector<Index> links;  ///< nodes, ascending; pieces are numbered after the real ones
+};
+
+struct ThinPieces {
+  Index real = 0;  ///< number of real nodes
+  std::vector<ThinPiece> pieces;
+  std::vector<NodeLink> doubtful;  ///< links by samples across a gap from their node
+  std::vector<NodeLink> curved;    ///< pairs of real nodes joined by the surface
+
+  bool is_piece(Index node) const { return node >= real; }
+  ThinPiece& piece(Index node) { return pieces[static_cast<std::size_t>(node - real)]; }
+  const ThinPiece& piece(Index node) const { return pieces[static_cast<std::size_t>(node - real)]; }
+  /// From the site of one node to that of another, -1 if they aren't neighbours.
+  int direction(Index a, Index b, const FleshNodes& nodes, const BccLattice& lattice) const;
+};
+
+/// `nodes` has its real ones.
+ThinPieces find_thin_pieces(const Flesh& flesh, const Surface& soup, const BccLattice& lattice,
+                            const FleshNodes& nodes);
+
+/// Adds those that are needed to the nodes.
+void keep_thin_pieces(const Flesh& flesh, const BccLattice& lattice, ThinPieces found, FleshNodes& nodes);
+
+}  // namespace supple
