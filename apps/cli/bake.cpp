@@ -85,7 +85,8 @@ void tell_built(const std::string& input, const BuiltCharacter& built, Session& 
   session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", reduced.flesh_frequency,
                model.size(), reduced.frequencies[0], std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
-               model.element_count(), 100 * reduced.elastic_error, model.inertial_vertex_count(), 100 * reduced.inertial_error);
+               model.element_count(), 100 * reduced.elastic_error, model.inertial_vertex_count(),
+               100 * reduced.inertial_error);
 }
 
 void tell_clips(const BakeReport& report, Session& session) {

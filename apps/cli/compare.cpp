@@ -21,17 +21,19 @@ struct Options {
 const char* limit_of(const CompareRow& row) {
   if (row.error < 1.5 * row.projection) return "the basis: more coordinates help";
   if (row.elastic_error > 0.05 || row.inertial_error > 0.05) return "cubature: more coordinates won't help";
-  return row.poses > 1 ? "what lies between the poses" : "one pose: its directions and forces are carried along to all others";
+  return row.poses > 1 ? "what lies between the poses"
+                       : "one pose: its directions and forces are carried along to all others";
 }
 
 void tell(const Options& options, const CompareReport& report, Session& session) {
   session.line("{}, {}: {} steps, the truth moves by {:.2f} % of the height, {:.1f} ms a step", options.input,
                report.clip, report.steps, 100 * report.peak, 1e3 * report.full_step_seconds);
-  session.line("{:>12} {:>6} {:>9} {:>12} {:>11} {:>10}   {}", "coordinates", "poses", "error %", "projection %", "step ms",
-               "speed-up", "what limits it");
+  session.line("{:>12} {:>6} {:>9} {:>12} {:>11} {:>10}   {}", "coordinates", "poses", "error %", "projection %",
+               "step ms", "speed-up", "what limits it");
   for (const CompareRow& row : report.rows)
-    session.line("{:>12} {:>6} {:>9.1f} {:>12.1f} {:>11.3f} {:>9.0f}x   {}", row.size, row.poses, 100 * row.error, 100 * row.projection,
-                 1e3 * row.step_seconds, report.full_step_seconds / row.step_seconds, limit_of(row));
+    session.line("{:>12} {:>6} {:>9.1f} {:>12.1f} {:>11.3f} {:>9.0f}x   {}", row.size, row.poses, 100 * row.error,
+                 100 * row.projection, 1e3 * row.step_seconds, report.full_step_seconds / row.step_seconds,
+                 limit_of(row));
 }
 
 void fill(const Options& options, const CompareReport& report, Json& out) {
@@ -85,7 +87,8 @@ RunCommand add(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 400).description(""))
       ->type_name("R,R,…");
-  app.add_option("--poses", options->poses, "Most poses with a reduced model of their own, each to try [what the recipe has]")
+  app.add_option("--poses", options->poses,
+                 "Most poses with a reduced model of their own, each to try [what the recipe has]")
       ->delimiter(',')
       ->check(CLI::Range(1, 400).description(""))
       ->type_name("R,R,…");

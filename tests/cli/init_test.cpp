@@ -32,8 +32,13 @@ TEST_F(InitCommand, ExamplesGetTheSameRecipe) {
   EXPECT_NE(own.find("# A human arm"), std::string::npos);
   const std::size_t tets = static_cast<std::size_t>(load_recipe(path("arm.toml")).value().tets);
   supple_json({"init", "arm.glb", "--force", "--tets", std::to_string(tets)});
-  // But for the line that says what it is.
-  EXPECT_EQ(slurp(path("arm.toml")), own.substr(own.find('\n') + 1));
+  // But for the line that says what it is, and its regions, which only its makers know.
+  const auto without_regions = [](std::string text) {
+    const std::size_t from = text.find("# Parts of the body"), to = text.find("# To make parts softer");
+    EXPECT_LT(from, to);
+    return text.erase(from, to - from);
+  };
+  EXPECT_EQ(without_regions(slurp(path("arm.toml"))), without_regions(own.substr(own.find('\n') + 1)));
 }
 
 TEST_F(InitCommand, EveryKeyHasAComment) {

@@ -85,10 +85,14 @@ struct Body {
     double largest = 0;  // of the softest mode at a vertex
     for (Eigen::Index v = 0; v < modes.shapes.rows(); v += 3)
       largest = std::max(largest, modes.shapes.col(0).segment<3>(v).norm());
-    const MatX spread = 0.03 / largest * modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse().asDiagonal().toDenseMatrix();
+    const MatX spread =
+        0.03 / largest * modes.eigenvalues[0] * modes.eigenvalues.cwiseInverse().asDiagonal().toDenseMatrix();
     const MatX stiffness = modes.eigenvalues.asDiagonal();
-    const PoseBasis neutral{{}, limb.body.mesh.vertices,
-                            std::vector<Mat3>(limb.body.mesh.vertices.size(), Mat3::Identity()), modes.shapes, {}};
+    const PoseBasis neutral{{},
+                            limb.body.mesh.vertices,
+                            std::vector<Mat3>(limb.body.mesh.vertices.size(), Mat3::Identity()),
+                            modes.shapes,
+                            {}};
     return elastic_samples(
         {limb.body.mesh, model, neutral, BasisDirections::rotating, stiffness, spread, elements, shapes}, count,
         random);

@@ -116,8 +116,7 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
     for (Eigen::Index k = 0; k < 7; ++k) {
       const VecX along = VecX::Unit(7, k);
       gradient[k] = derivative_at_zero([&](double h) { return energy(forces, q + h * along); }, 1e-4);
-      differences.col(k) =
-          derivative_at_zero([&](double h) { return evaluate(forces, q + h * along).force; }, 1e-5);
+      differences.col(k) = derivative_at_zero([&](double h) { return evaluate(forces, q + h * along).force; }, 1e-5);
     }
     EXPECT_LT((gradient - at.force).norm(), 1e-7 * at.force.norm()) << bend;
     EXPECT_LT((differences - at.stiffness).norm(), 1e-7 * at.stiffness.norm()) << bend;

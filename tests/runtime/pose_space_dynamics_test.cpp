@@ -179,6 +179,7 @@ std::shared_ptr<const PoseSpaceModel> single_mode(const PoseSpaceModel& model, E
   PoseSpaceModel one = model;
   one.stiffness = model.stiffness.segment(mode, 1);
   one.corrections = {model.corrections[0].block(mode, mode, 1, 1)};
+  one.mass.clear();
   const auto keep = [&](std::vector<Index>& columns, std::vector<MatX>& matrices) {
     const auto place = std::find(columns.begin(), columns.end(), static_cast<Index>(mode)) - columns.begin();
     const bool there = place < std::ssize(columns);

@@ -223,7 +223,8 @@ TEST_F(RecipeCharacterTest, WrongPaintIsNamedWithItsLine) {
   std::ofstream(folder() / "short.txt") << "1 2 3\n";
   std::ofstream(folder() / "word.txt") << "1\nsoft\n";
   std::ofstream negative(folder() / "negative.txt");
-  for (const std::vector<Index>& primitive : prepared(plain()).character.meshes[0].welded_vertex)
+  const RecipeCharacter whole = prepared(plain());
+  for (const std::vector<Index>& primitive : whole.character.meshes[0].welded_vertex)
     for (std::size_t v = 0; v < primitive.size(); ++v) negative << "-1\n";
   negative.close();
   const auto expect = [&](const std::string& paint, const std::string& line, const std::string& words) {
@@ -244,7 +245,7 @@ TEST_F(RecipeCharacterTest, WrongPaintIsNamedWithItsLine) {
   expect("file = \"word.txt\"\n", "line 6", "word.txt");
   expect("file = \"negative.txt\"\n", "line 6", "must be positive");
   expect("tets = \"short.txt\"\n", "line 6", "tetrahedra");
-  expect("attribute = \"COLOR_0\"\nrange = [1e3, 1e5]\n[[paint]]\nquantity = \"poisson\"\nfile = \"short.txt\"\n",
+  expect("attribute = \"color\"\nrange = [1e3, 1e5]\n[[paint]]\nquantity = \"poisson\"\nfile = \"short.txt\"\n",
          "line 10", "3 numbers for");
 }
 

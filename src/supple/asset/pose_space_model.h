@@ -104,7 +104,8 @@ struct PoseSpaceModel {
   Index inertial_vertex_count() const;
 };
 
-/// Displacements of the surface in one of the model's poses, not turned, three rows per vertex; q may have many columns.
+/// Displacements of the surface in one of the model's poses, not turned, three rows per vertex; q may have many
+/// columns.
 MatX surface_shape(const PoseSpaceModel& model, Index pose, const MatX& q);
 /// The farthest that q moves a vertex of the surface, in whichever of the model's poses [m].
 double largest_displacement(const PoseSpaceModel& model, const VecX& q);

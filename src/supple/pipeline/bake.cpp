@@ -207,6 +207,28 @@ std::vector<Result<SimulatedClip>> run_clips(const BuiltCharacter& built, const 
   return results;
 }
 
+/// Of a body whose basis changes with its pose: as it is shown.
+Status find_peak(const BuiltCharacter& built, const Clip& clip, const SimulatedClip& simulated,
+                 const std::vector<double>& times, BakedClipReport& report) {
+  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(built.reduced.model, {});
+  if (!dynamics.ok()) return dynamics.error();
+  const ClipMotion motion(built.rig, clip, simulated.loop, built.reduced.model->height);
+  CharacterPose pose = built.rig.neutral();
+  std::vector<Vec3> shown(static_cast<std::size_t>(built.reduced.model->surface.vertex_count()));
+  report.peak = 0;
+  for (const double time : times) {
+    motion.sample(time, pose);
+    const Eigen::VectorXf q = simulated.at(time).cast<float>();
+    dynamics->surface_displacements({}, pose.p, {q.data(), static_cast<std::size_t>(q.size())}, shown);
+    for (const Vec3& u : shown) {
+      if (u.norm() <= report.peak) continue;
+      report.peak = u.norm();
+      report.peak_time = time;
+    }
+  }
+  return {};
+}
+
 Result<SimulatedClips> simulate_all(const BuiltCharacter& built, const BakeSettings& settings, double tolerance,
                                     BakeReport& report, Progress& progress) {
   const Result<std::vector<Index>> chosen = chosen_clips(built.character(), settings.clips);
@@ -224,6 +246,8 @@ Result<SimulatedClips> simulate_all(const BuiltCharacter& built, const BakeSetti
     double rate = 0;
     result.times.push_back(choose_times(basis, *one, from, to, settings.rate, tolerance, rate));
     report.clips.push_back(report_clip(basis, clip, *one, result.times.back(), rate));
+    if (model.pose_count() > 1)
+      SUPPLE_RETURN_IF_ERROR(find_peak(built, clip, *one, result.times.back(), report.clips.back()));
     result.clips.push_back(std::move(*one));
   }
   return result;

@@ -111,7 +111,8 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter
   ReduceSettings settings = reduce_settings(recipe);
   const KnownMotion motion = known_motion(prepared.character, rig, *rest, body.body.mesh);
   const bool own_poses = !prepared.poses.empty();
-  settings.poses = own_poses ? recipe_poses(prepared, rig, body, recipe.flesh.poses - 1)
+  constexpr int all = 1000;
+  settings.poses = own_poses ? recipe_poses(prepared, rig, body, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all)
                              : distant_poses(rest->layout(), motion.poses, recipe.flesh.poses - 1);
   // In poses of clips limbs may pass through each other; only where somebody made a pose does touching mean touching.
   if (recipe.flesh.contact && own_poses) settings.contact = SelfContactSettings{};

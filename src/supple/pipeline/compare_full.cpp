@@ -38,9 +38,8 @@ class Comparison {
 
   Status run_full(CompareReport& report, Progress& progress) {
     const ReducedBody& reduced = built_.reduced;
-    Result<FullPoseDynamics> full =
-        FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
-                                                                    reduced.model->rest, dynamics_, &reduced.frames);
+    Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
+                                                             reduced.model->rest, dynamics_, &reduced.frames);
     if (!full.ok()) return full.error();
     CharacterPose pose = built_.rig.neutral();
     double seconds = 0;
@@ -159,8 +158,7 @@ Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::
       Recipe other = recipe;
       other.flesh.size = size;
       other.flesh.poses = count;
-      const Result<ReducedBody> reduced =
-          reduce_character(other, built->prepared, built->rig, built->body, progress);
+      const Result<ReducedBody> reduced = reduce_character(other, built->prepared, built->rig, built->body, progress);
       if (!reduced.ok()) return reduced.error();
       Result<CompareRow> row = comparison.run_reduced(*reduced);
       if (!row.ok()) return row.error();

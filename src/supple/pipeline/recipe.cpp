@@ -195,7 +195,7 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
 void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (const toml::table* table = toml.table(root, "flesh")) {
     toml.only_keys(*table, "[flesh]", Keys{"size", "damping", "poses", "directions", "local", "contact"});
-    toml.read(*table, "poses", recipe.flesh.poses, 1);
+    toml.read(*table, "poses", recipe.flesh.poses, 0);
     if (recipe.flesh.poses > 64) toml.fail(*table->get("poses"), "\"poses\" must be at most 64");
     std::string directions = recipe.flesh.directions == BasisDirections::world ? "world" : "rotating";
     toml.read(*table, "directions", directions);

@@ -110,11 +110,12 @@ struct RecipeLocal {
 struct RecipeFlesh {
   int size = 45;         ///< r: coordinates
   double damping = 0.2;  ///< damping ratio
-  /// Reduced models, the neutral pose included: at the recipe's poses, or where they are apart in its clips.
-  int poses = 4;
+  /// Reduced models, the neutral pose included: at most so many of the recipe's poses, or, where it has none, of its
+  /// clips. 0: all of the recipe's, none of its clips.
+  int poses = 0;
   BasisDirections directions = BasisDirections::rotating;
-  bool local = false;   ///< bases of parts, [[local]], instead of the whole body's
-  bool contact = true;  ///< what touches in one of the recipe's poses stays as it touches
+  bool local = false;    ///< bases of parts, [[local]], instead of the whole body's
+  bool contact = false;  ///< what touches in one of the recipe's poses stays as it touches
   bool operator==(const RecipeFlesh&) const = default;
 };
 

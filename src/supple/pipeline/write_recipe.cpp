@@ -153,9 +153,10 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
           "Damping ratio: how fast swaying dies away; 0 rings for ever, 1 hardly overshoots.");
   out.key("size", std::to_string(recipe.flesh.size),
           "Coordinates of the reduced body: more see finer motion and cost more time.");
-  out.key("poses", std::to_string(recipe.flesh.poses),
-          "At most so many poses, the neutral one included, get a reduced model of their own: those below ([[pose]]),\n"
-          "or, without any, poses of the clips that are far apart. Between them everything is interpolated.");
+  out.key(
+      "poses", std::to_string(recipe.flesh.poses),
+      "So many poses at most, the neutral one included, get a reduced model of their own: those below, [[pose]], or\n"
+      "without any poses of the clips that are far apart. 0: all of those below. Between them all is interpolated.");
   out.key("directions", recipe.flesh.directions == BasisDirections::world ? "\"world\"" : "\"rotating\"",
           "\"rotating\": bases turn with the limbs they belong to; \"world\": they are interpolated as they point.");
   out.key("local", recipe.flesh.local ? "true" : "false",

@@ -28,8 +28,8 @@ Matrix column(const CubatureSamples& samples, Index site) {
   const Eigen::Index at = static_cast<Eigen::Index>(site) * samples.site_size;
   Matrix result(samples.size(), samples.samples());
   each_pose(samples, [&](const Matrix& basis, Eigen::Index first, Eigen::Index count) {
-    result.middleCols(first, count).noalias() = basis.middleCols(at, samples.site_size) *
-                                                samples.values.block(first, at, count, samples.site_size).transpose();
+    result.middleCols(first, count).noalias() =
+        basis.middleCols(at, samples.site_size) * samples.values.block(first, at, count, samples.site_size).transpose();
   });
   return result;
 }
@@ -73,9 +73,8 @@ VecX correlations(const CubatureSamples& samples, const MatX& residual, const Ve
       const Matrix product =
           rho.middleCols(first, count).transpose() * basis.middleCols(begin * d, (end - begin) * d);  // T × d·sites
       for (std::int64_t e = begin; e < end; ++e)
-        result[e] += product.middleCols((e - begin) * d, d)
-                         .cwiseProduct(samples.values.block(first, e * d, count, d))
-                         .sum();
+        result[e] +=
+            product.middleCols((e - begin) * d, d).cwiseProduct(samples.values.block(first, e * d, count, d)).sum();
     });
     for (std::int64_t e = begin; e < end; ++e) result[e] = lengths[e] > 0 ? result[e] / lengths[e] : 0;
   });

@@ -190,9 +190,9 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
       const Eigen::MatrixXf gradients =
           element_gradient(mesh, e, sampling.pose, sampling.directions).transpose().cast<float>();
       with_material<double>(sampling.material, [&](auto type) {
-        sample_element<typename decltype(type)::type>(
-            gradients, q, count, shape.weight[0], lame_of(sampling, e),
-            posed_element(sampling, e, shape, sampling.pose.positions), posed_elements(sampling, e, shape), values);
+        sample_element<typename decltype(type)::type>(gradients, q, count, shape.weight[0], lame_of(sampling, e),
+                                                      posed_element(sampling, e, shape, sampling.pose.positions),
+                                                      posed_elements(sampling, e, shape), values);
       });
       totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
       if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
@@ -219,8 +219,8 @@ MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubatur
     const ElementShape<4> shape = element_shape(element_nodes(sampling.mesh, e));
     Eigen::Matrix<double, 9, 9> H;
     with_material<double>(sampling.material, [&](auto type) {
-      H = linear_response<typename decltype(type)::type>(
-          lame_of(sampling, e), posed_element(sampling, e, shape, sampling.pose.positions));
+      H = linear_response<typename decltype(type)::type>(lame_of(sampling, e),
+                                                         posed_element(sampling, e, shape, sampling.pose.positions));
     });
     const MatX D = element_gradient(sampling.mesh, e, sampling.pose, sampling.directions);
     K += cubature.weights[static_cast<Eigen::Index>(i)] * shape.weight[0] * D.transpose() * H * D;

@@ -20,7 +20,7 @@ namespace supple {
 
 struct FitSettings {
   double stiffness = 1e-4;         ///< γ
-  int max_iterations = 30;         ///< per value of γ
+  int max_iterations = 60;         ///< per value of γ
   double tolerance = 1e-4;         ///< on the Newton step, as a share of the diagonal
   double min_volume_ratio = 0.02;  ///< elements below this share of their neutral volume are repaired
 };

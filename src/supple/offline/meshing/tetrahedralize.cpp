@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/tetrahedralize.h"
 
+#include "supple/mesh/bounds.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/meshing/manifold_skin.h"
@@ -169,12 +170,26 @@ void measure(const CleanSoup& soup, const Flesh& flesh, const TetMeshingOptions&
   report.input_to_skin = sampled_distance(soup.surface, TriangleTree(skin), options.distance_samples);
 }
 
-}  // namespace
+/// The surface in units of its largest extent, on a grid of a billionth. Where the lattice falls hangs on the last
+/// bits of the coordinates, and those on the unit they are given in; like this the body is the same in any unit.
+Surface in_units_of(double extent, const Surface& surface) {
+  constexpr double grid = 1 << 30;
+  Surface result = surface;
+  for (Vec3& x : result.vertices) x = (x / extent * grid).array().round().matrix() / grid;
+  return result;
+}
 
-Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshingOptions& options, Progress& progress) {
-  if (options.tets < TetMeshingOptions::min_tets || options.tets > TetMeshingOptions::max_tets)
-    return usage_error(fmt::format("A body of {} tetrahedra can't be made; ask for {} to {}.", options.tets,
-                                   TetMeshingOptions::min_tets, TetMeshingOptions::max_tets));
+void scale_by(double extent, TetMeshingResult& result) {
+  for (Vec3& x : result.mesh.vertices) x *= extent;
+  TetMeshingReport& report = result.report;
+  report.volume *= extent * extent * extent;
+  for (double* length : {&report.cube, &report.diagonal, &report.skin_to_input.mean, &report.skin_to_input.max,
+                         &report.input_to_skin.mean, &report.input_to_skin.max})
+    *length *= extent;
+}
+
+Result<TetMeshingResult> tetrahedralize_unit(const Surface& surface, const TetMeshingOptions& options,
+                                             Progress& progress) {
   progress.stage("sorting triangles");
   const Result<CleanSoup> soup = clean_soup(surface);
   if (!soup) return soup.error();
@@ -204,6 +219,19 @@ Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshing
   }
   progress.stage("measuring");
   measure(*soup, flesh, options, result);
+  return result;
+}
+
+}  // namespace
+
+Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshingOptions& options, Progress& progress) {
+  if (options.tets < TetMeshingOptions::min_tets || options.tets > TetMeshingOptions::max_tets)
+    return usage_error(fmt::format("A body of {} tetrahedra can't be made; ask for {} to {}.", options.tets,
+                                   TetMeshingOptions::min_tets, TetMeshingOptions::max_tets));
+  const double extent = surface.vertices.empty() ? 0 : bounds_of(surface.vertices).size().maxCoeff();
+  if (!(extent > 0) || !std::isfinite(extent)) return tetrahedralize_unit(surface, options, progress);
+  Result<TetMeshingResult> result = tetrahedralize_unit(in_units_of(extent, surface), options, progress);
+  if (result.ok()) scale_by(extent, *result);
   return result;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/base/clock.h"
 #include "supple/offline/modes/constrained_modes.h"
+#include "supple/base/clock.h"
 
 #include "supple/fem/eigen_problem.h"
 #include "supple/fem/free_columns.h"
@@ -23,7 +23,6 @@ constexpr double rigid_tolerance = 1e-9;
 constexpr double refined = 1e-11;
 constexpr int most_refinements = 60;
 constexpr double largest_accepted_residual = 1e-6;
-
 
 Status check(const ModeProblem& problem) {
   const Index vertices = problem.body.vertex_count();

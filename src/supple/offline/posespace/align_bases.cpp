@@ -31,9 +31,7 @@ std::vector<std::pair<std::size_t, int>> tree_of(const PoseLayout& layout, std::
   return order;
 }
 
-VecX angles_of(const VecX& cosines) {
-  return cosines.cwiseMax(-1.0).cwiseMin(1.0).array().acos();
-}
+VecX angles_of(const VecX& cosines) { return cosines.cwiseMax(-1.0).cwiseMin(1.0).array().acos(); }
 
 }  // namespace
 

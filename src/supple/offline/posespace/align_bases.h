@@ -14,8 +14,9 @@
 namespace supple {
 
 struct BasisAlignment {
-  std::vector<int> parent;   ///< of each pose; −1: the neutral pose, which stays as it is
-  std::vector<VecX> angles;  ///< between the subspaces of a pose and of its parent, ascending [rad]; empty for the first
+  std::vector<int> parent;  ///< of each pose; −1: the neutral pose, which stays as it is
+  std::vector<VecX>
+      angles;  ///< between the subspaces of a pose and of its parent, ascending [rad]; empty for the first
 };
 
 /// The first pose is the root. Columns must be mass-orthonormal within each region (`region_sizes`; empty: one region).

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/frame_sites.h"
 
-#include "supple/runtime/posespace/frame_field.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/math/svd3.h"
 #include "supple/mesh/bounds.h"
 #include "supple/rig/pose_layout.h"
+#include "supple/runtime/posespace/frame_field.h"
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
@@ -439,8 +439,8 @@ std::vector<Mat3> blended_rotations(const TetMesh& mesh, const FrameSites& frame
   for (const std::array<Index, 4>& site : frames.sites) {
     Mat3 edges;
     for (std::size_t k = 1; k < 4; ++k)
-      edges.col(static_cast<int>(k) - 1) = mesh.vertices[static_cast<std::size_t>(site[k])] -
-                                           mesh.vertices[static_cast<std::size_t>(site[0])];
+      edges.col(static_cast<int>(k) - 1) =
+          mesh.vertices[static_cast<std::size_t>(site[k])] - mesh.vertices[static_cast<std::size_t>(site[0])];
     sites.sites.push_back({site, edges.inverse()});
   }
   FrameField<double> field(sites);

@@ -42,7 +42,7 @@ class FullPoseDynamics {
   PoseSpaceSettings settings_;
   std::shared_ptr<LinearSolver> solver_;
   BlockMatrix K_;
-  VecX x_;                                  ///< Φ(p)
+  VecX x_;                       ///< Φ(p)
   FrameSites frames_;            ///< empty: a vertex turns as the elements around it
   std::vector<Mat3> rotations_;  ///< of the vertices since the neutral pose
   VecX u_, v_, a_, past_u_;

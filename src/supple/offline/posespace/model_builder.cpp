@@ -61,7 +61,8 @@ class Builder {
   /// What a block of so many sites costs in a step, in multiplications, roughly: batches of eight, padded columns.
   static double cost(std::size_t sites, std::size_t columns) {
     const double padded = 8.0 * std::ceil(static_cast<double>(columns) / 8);
-    return 8 * std::ceil(static_cast<double>(sites) / 8) * 9 * (12 * padded + padded * padded / 2) + 4 * padded * padded;
+    return 8 * std::ceil(static_cast<double>(sites) / 8) * 9 * (12 * padded + padded * padded / 2) +
+           4 * padded * padded;
   }
 
   static RegionSet united(const RegionSet& a, const RegionSet& b) {
@@ -79,9 +80,10 @@ class Builder {
       std::pair<RegionSet, RegionSet> pair;
       for (auto a = groups.begin(); a != groups.end(); ++a) {
         for (auto b = std::next(a); b != groups.end(); ++b) {
-          const double apart = cost(a->second.size(), columns_of(a->first).size()) +
-                               cost(b->second.size(), columns_of(b->first).size());
-          const double together = cost(a->second.size() + b->second.size(), columns_of(united(a->first, b->first)).size());
+          const double apart =
+              cost(a->second.size(), columns_of(a->first).size()) + cost(b->second.size(), columns_of(b->first).size());
+          const double together =
+              cost(a->second.size() + b->second.size(), columns_of(united(a->first, b->first)).size());
           if (apart - together > best) best = apart - together, pair = {a->first, b->first}, joined = true;
         }
       }
@@ -145,7 +147,8 @@ class Builder {
       block.frames.push_back(parts_.frames.vertices[static_cast<std::size_t>(v)]);
       for (std::size_t i = 0; i < parts_.poses.size(); ++i) {
         MatX rows = parts_.poses[i].basis.middleRows<3>(3 * v);
-        if (parts_.directions == BasisDirections::world) rows = parts_.poses[i].turns[static_cast<std::size_t>(v)] * rows;
+        if (parts_.directions == BasisDirections::world)
+          rows = parts_.poses[i].turns[static_cast<std::size_t>(v)] * rows;
         block.basis[i].middleRows<3>(3 * static_cast<Eigen::Index>(k)) = rows(Eigen::all, block.columns);
       }
     }

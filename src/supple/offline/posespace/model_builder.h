@@ -15,13 +15,13 @@ namespace supple {
 
 struct ModelParts {
   const TetMesh& mesh;
-  const Embedding& embedding;             ///< of the surface
+  const Embedding& embedding;  ///< of the surface
   const FrameSites& frames;
-  std::span<const PoseBasis> poses;       ///< the neutral pose first
-  std::vector<int> region_sizes;          ///< columns of each region, one after the other; empty: one region
-  std::span<const Cubature> elements;     ///< for each pose, the same sites
+  std::span<const PoseBasis> poses;    ///< the neutral pose first
+  std::vector<int> region_sizes;       ///< columns of each region, one after the other; empty: one region
+  std::span<const Cubature> elements;  ///< for each pose, the same sites
   const Cubature& vertices;
-  const VecX& vertex_mass;                ///< lumped, one per degree of freedom [kg]
+  const VecX& vertex_mass;  ///< lumped, one per degree of freedom [kg]
   BasisDirections directions = BasisDirections::rotating;
 };
 

@@ -129,12 +129,14 @@ class BasisMaker {
     ModeProblem problem{.body = body, .fixed = input_.fixed};
     if (region != nullptr && input_.regions.size() > 1) problem.vertex_weights = region->weights;
     if (!input_.contacts.empty()) problem.constraints = input_.contacts[number];
-    const Result<ConstrainedBody> constrained = ConstrainedBody::create(problem, ConstraintMethod::null_space, progress);
+    const Result<ConstrainedBody> constrained =
+        ConstrainedBody::create(problem, ConstraintMethod::null_space, progress);
     if (!constrained.ok()) return constrained.error();
     const int available = static_cast<int>(std::min<Index>(constrained->available_modes(), 1'000'000));
     if (available < size)
-      return input_error("a part of the body has too little flesh for its number of modes; ask for fewer, or let fewer "
-                         "parts have modes of their own");
+      return input_error(
+          "a part of the body has too little flesh for its number of modes; ask for fewer, or let fewer "
+          "parts have modes of their own");
     const int linear = std::max(1, size * 4 / 9);
     const Result<Modes> modes = constrained->modes({.count = linear}, progress);
     if (!modes.ok()) return modes.error();
@@ -169,7 +171,8 @@ class BasisMaker {
     for (Eigen::Index c = 0; c < norms.size(); ++c) {
       const auto [i, j] = derivatives->pairs[static_cast<std::size_t>(c)];
       const VecX& lambda = modes.eigenvalues;
-      if (norms[c] > 1e-9 * norms.maxCoeff() && norms[c] > 0) weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
+      if (norms[c] > 1e-9 * norms.maxCoeff() && norms[c] > 0)
+        weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
     }
     const Result<MatX> all =
         extend(mass, *basis, std::move(derivatives->shapes), weights, size - static_cast<int>(basis->cols()));
@@ -246,7 +249,8 @@ Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> p
       const Result<MatX>& part = made[i * regions + k];
       if (!part.ok()) return part.error();
       if (part->cols() != result.region_sizes[k])
-        return input_error("the flesh has fewer ways to move than the number of modes that was asked for; ask for fewer");
+        return input_error(
+            "the flesh has fewer ways to move than the number of modes that was asked for; ask for fewer");
       poses[i].basis.middleCols(first, result.region_sizes[k]) = *part;
       first += result.region_sizes[k];
     }

@@ -32,11 +32,11 @@ struct PoseBasesInput {
   const Rig& rest;
   std::span<const Index> fixed;
   const KnownMotion& motion;
-  const PoseSpaceWeights* weights = nullptr;        ///< of the poses; null: the neutral pose alone
-  std::span<const LocalRegion> regions;             ///< with their numbers of modes; none: `size` global ones
-  std::span<const SparseConstraints> contacts;      ///< of each pose; none: nowhere
-  double height = 1;                                ///< [m]
-  int size = 45;                                    ///< r
+  const PoseSpaceWeights* weights = nullptr;    ///< of the poses; null: the neutral pose alone
+  std::span<const LocalRegion> regions;         ///< with their numbers of modes; none: `size` global ones
+  std::span<const SparseConstraints> contacts;  ///< of each pose; none: nowhere
+  double height = 1;                            ///< [m]
+  int size = 45;                                ///< r
   std::uint64_t seed = 1;
 };
 

@@ -112,7 +112,8 @@ Status tune_stiffness(const ReduceSettings& settings, ReducedBody& reduced) {
   return {};
 }
 
-// ---- all of it -------------------------------------------------------------------------------------------------------
+// ---- all of it
+// -------------------------------------------------------------------------------------------------------
 
 class Reduction {
  public:
@@ -173,8 +174,8 @@ class Reduction {
           find_self_contacts(reduced_.mesh, pose.positions, *settings_.contact);
       if (!contacts.ok()) return contacts.error();
       reduced_.contacts.push_back(static_cast<int>(contacts->size()));
-      constraints_.push_back(contact_constraints(*contacts, static_cast<Index>(reduced_.mesh.vertices.size()),
-                                                 settings_.contact_kind));
+      constraints_.push_back(
+          contact_constraints(*contacts, static_cast<Index>(reduced_.mesh.vertices.size()), settings_.contact_kind));
     }
     return {};
   }
@@ -199,9 +200,9 @@ class Reduction {
     reduced_.frequencies = bases->frequencies;
     reduced_.region_sizes = bases->region_sizes;
     if (bases->region_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
-    reduced_.alignment =
-        align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses);
-    for (const PoseBasis& pose : reduced_.poses) stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
+    reduced_.alignment = align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses);
+    for (const PoseBasis& pose : reduced_.poses)
+      stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
     reduced_.basis = reduced_.poses.front().basis;
     reduced_.modes_seconds = seconds_since(start);
     return {};
@@ -250,8 +251,7 @@ class Reduction {
     model.height = height_;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);
-      for (std::size_t j = 0; j <= i; ++j)
-        model.mass.emplace_back(M_basis.transpose() * reduced_.poses[j].basis);
+      for (std::size_t j = 0; j <= i; ++j) model.mass.emplace_back(M_basis.transpose() * reduced_.poses[j].basis);
     }
     reduced_.model = std::make_shared<const PoseSpaceModel>(std::move(model));
   }

@@ -35,20 +35,20 @@ struct ReduceSettings {
 
 struct ReducedBody {
   std::shared_ptr<const PoseSpaceModel> model;
-  TetMesh mesh;                ///< with the materials that were simulated
-  std::vector<Index> fixed;    ///< vertices that follow the rig, with those of pieces that no bone holds
-  MatX basis;                  ///< U of the neutral pose over all vertices; UᵀKU is diagonal where bases are global
-  std::vector<PoseBasis> poses;   ///< of the model, aligned, the neutral pose first
+  TetMesh mesh;                  ///< with the materials that were simulated
+  std::vector<Index> fixed;      ///< vertices that follow the rig, with those of pieces that no bone holds
+  MatX basis;                    ///< U of the neutral pose over all vertices; UᵀKU is diagonal where bases are global
+  std::vector<PoseBasis> poses;  ///< of the model, aligned, the neutral pose first
   std::vector<int> region_sizes;  ///< columns of each region
   BasisAlignment alignment;
   FrameSites frames;
-  std::vector<int> contacts;      ///< vertices in contact in each pose; empty where contact wasn't asked for
-  double stiffness_factor = 1;    ///< that Young's moduli were multiplied with
-  VecX frequencies;            ///< of the linear modes [Hz]
-  double flesh_frequency = 0;  ///< [Hz]
-  double young = 0;            ///< of the softest element [Pa]
-  double elastic_error = 0;    ///< of cubature, on samples that weren't trained with
-  double inertial_error = 0;   ///< likewise, of the displacements that the forces would hold
+  std::vector<int> contacts;    ///< vertices in contact in each pose; empty where contact wasn't asked for
+  double stiffness_factor = 1;  ///< that Young's moduli were multiplied with
+  VecX frequencies;             ///< of the linear modes [Hz]
+  double flesh_frequency = 0;   ///< [Hz]
+  double young = 0;             ///< of the softest element [Pa]
+  double elastic_error = 0;     ///< of cubature, on samples that weren't trained with
+  double inertial_error = 0;    ///< likewise, of the displacements that the forces would hold
   double elastic_training_error = 0;
   double inertial_training_error = 0;
   double frame_error = 0;  ///< [rad], see FrameSites

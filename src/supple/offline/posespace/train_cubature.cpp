@@ -134,14 +134,9 @@ class Trainer {
 
  private:
   ElasticSampling sampling(std::size_t pose, std::span<const Index> candidates) const {
-    return {input_.mesh,
-            input_.body.material(),
-            input_.poses[pose],
-            input_.directions,
-            input_.stiffness[pose],
-            spreads_[pose],
-            candidates,
-            shapes_[pose]};
+    return {input_.mesh,       input_.body.material(), input_.poses[pose],
+            input_.directions, input_.stiffness[pose], spreads_[pose],
+            candidates,        shapes_[pose]};
   }
 
   /// Sites are chosen with some samples, how many with others; neither may judge the result.

@@ -29,8 +29,7 @@ void product_block(const T* D, const T* JD, std::size_t rows, int stride, int i,
   }
   for (int c = 0; c < 4; ++c) {
     T* target = product + (j + c) * stride + i;
-    for (int m = 0; m < Vectors; ++m)
-      store(target + m * Lanes::width, load(target + m * Lanes::width) + sums[c][m]);
+    for (int m = 0; m < Vectors; ++m) store(target + m * Lanes::width, load(target + m * Lanes::width) + sums[c][m]);
   }
 }
 
@@ -141,8 +140,7 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
 }
 
 template <class T>
-void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared,
-                                   Block& block) {
+void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block) {
   const bool rotating = prepared_->model->directions == BasisDirections::rotating;
   const std::size_t batches = prepared.tets.batch_count();
   for (std::size_t b = 0; b < batches; ++b) {
@@ -193,7 +191,8 @@ void CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, int 
     const LaneMatrix P = model.stress() * B.transpose() * block.weight[b];
     for (int lane = 0; lane < width; ++lane)
       for (int k = 0; k < 9; ++k)
-        block.stress[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] = P.data()[k][lane];
+        block.stress[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] =
+            P.data()[k][lane];
     if (b < first || b >= last) continue;
     Eigen::Matrix<Lanes, 9, 9> J;
     model.jacobian(J);
@@ -283,8 +282,7 @@ template <class Model>
 T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Block& block) const {
   T total = T(0);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
-    const LaneMatrix F =
-        gather(block.D, b, q_.data(), prepared.columns.stride) * block.B[b] + LaneMatrix::Identity();
+    const LaneMatrix F = gather(block.D, b, q_.data(), prepared.columns.stride) * block.B[b] + LaneMatrix::Identity();
     const Lanes energy = Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b];
     for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < prepared.tets.count(); ++lane)
       total += energy[lane];

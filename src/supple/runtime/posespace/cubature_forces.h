@@ -13,9 +13,9 @@
 // be refreshed in turn, a part of the elements at a time.
 //
 // To force and stiffness the corrections C̃ of the poses' linear responses are added (asset/pose_space_model.h).
-// Between known poses the rotation counts as constant in an element. Taking its gradient along would strain flesh wherever limbs bend,
-// however little it moves: R is a choice of directions, blended from few sites, and its wrinkles are not the body's
-// (measured: docs/theory.md).
+// Between known poses the rotation counts as constant in an element. Taking its gradient along would strain flesh
+// wherever limbs bend, however little it moves: R is a choice of directions, blended from few sites, and its wrinkles
+// are not the body's (measured: docs/theory.md).
 #pragma once
 
 #include "supple/runtime/posespace/pose_interpolation.h"

@@ -47,8 +47,7 @@ void InertialForces<T>::set_pose(const PoseInterpolation<T>& pose, const FrameFi
     }
     for (std::size_t v = 0; v < block.model->points.size(); ++v) {
       rest_[block.first + v] = positions[static_cast<std::size_t>(block.model->points[v])];
-      if (rotating)
-        rotations_[block.first + v] = frames.blend(block.model->vertices.frames[v]).template cast<double>();
+      if (rotating) rotations_[block.first + v] = frames.blend(block.model->vertices.frames[v]).template cast<double>();
     }
   }
 }

@@ -49,7 +49,7 @@ class InertialForces {
  private:
   struct Motion {  ///< of a cubature vertex at a past moment, in the world without the placement's translation
     Vec3 rest = Vec3::Zero();
-    Mat3 rotation = Mat3::Identity();                           ///< B
+    Mat3 rotation = Mat3::Identity();                          ///< B
     Vec3 displacement = Vec3::Zero(), doubled = Vec3::Zero();  ///< B U q, and B U (2 q + h² q̈)
   };
   struct Block {
@@ -74,7 +74,7 @@ class InertialForces {
   std::vector<Motion> last_, before_last_;
   std::vector<Vec3> accelerations_;  ///< a of the last step
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
-  std::vector<T> q_, past_q_, doubled_q_;     ///< padded
+  std::vector<T> q_, past_q_, doubled_q_;      ///< padded
   std::vector<T> own_, own_past_, own_force_;  ///< of a block
   std::vector<T> scratch_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace supple {
@@ -50,8 +51,8 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
 template <class T>
 Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const PreparedModel<T>> prepared,
                                                           const PoseSpaceSettings& settings) {
-  if (!(settings.time_step > 0) || settings.iterations < 1 || settings.stiffness_parts < 1 || !(settings.mass_damping >= 0) ||
-      !(settings.stiffness_damping >= 0)) {
+  if (!(settings.time_step > 0) || settings.iterations < 1 || !(settings.stiffness_age >= 0) ||
+      !(settings.mass_damping >= 0) || !(settings.stiffness_damping >= 0)) {
     return input_error(
         "a time step must be positive, damping not negative, and a step needs at least one iteration; see the "
         "settings of the simulation");
@@ -63,19 +64,24 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.frames_ = FrameField<T>(model);
   dynamics.shown_frames_ = dynamics.frames_;
   dynamics.shown_pose_ = PoseInterpolation<T>(prepared);
-  dynamics.forces_ = CubatureForces<T>(prepared, settings.iterations > 1 ? 1 : settings.stiffness_parts);
+  dynamics.forces_ = CubatureForces<T>(prepared, stiffness_parts(settings));
   dynamics.inertia_ =
       InertialForces<T>(prepared, settings.time_step, settings.integrator == PoseSpaceIntegrator::newmark);
   dynamics.surface_ = SurfaceShape<T>(prepared);
   dynamics.positions_.resize(model.points.size());
-  for (auto* values :
-       {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
-        &dynamics.next_a_, &dynamics.residual_, &dynamics.along_})
+  for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
+                       &dynamics.next_a_, &dynamics.residual_, &dynamics.along_})
     values->assign(static_cast<std::size_t>(prepared->stride), T(0));
   dynamics.system_.resize(prepared->size);
   dynamics.prepared_ = std::move(prepared);
   dynamics.set_pose(model.rest->layout().neutral);
   return dynamics;
+}
+
+template <class T>
+int PoseSpaceDynamics<T>::stiffness_parts(const PoseSpaceSettings& settings) {
+  if (settings.iterations > 1) return 1;
+  return static_cast<int>(std::clamp(settings.stiffness_age / settings.time_step + 1e-6, 1.0, 8.0));
 }
 
 template <class T>
@@ -163,8 +169,7 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
     if (iteration == 0) first = norm;
     report.residual = first > 0 ? norm / first : 0;
     std::fill(system_.column(0), system_.column(0) + prepared_->triangle(), T(0));
-    pose.add_scaled(scheme.acceleration_factor + mass_damping * scheme.velocity_factor, pose.mass(),
-                    system_.column(0));
+    pose.add_scaled(scheme.acceleration_factor + mass_damping * scheme.velocity_factor, pose.mass(), system_.column(0));
     forces_.add_stiffness(T(1) + beta * scheme.velocity_factor, system_.column(0));
     if (!system_.factorize()) return false;
     system_.solve(residual_.data());

@@ -27,8 +27,9 @@ struct PoseSpaceSettings {
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
   int iterations = 1;              ///< Newton iterations per step
-  /// With one iteration the stiffness of so many parts of the elements is refreshed in turn, one in each step.
-  int stiffness_parts = 4;
+  /// With one iteration the stiffness is refreshed in turn, a part of the elements in each step, and none of it is
+  /// older than this [s]. At most eight parts; 0: all of it in every step.
+  double stiffness_age = 1.0 / 60;
 };
 
 struct PoseSpaceReport {
@@ -78,6 +79,7 @@ class PoseSpaceDynamics {
   struct Scheme;
 
   PoseSpaceDynamics() = default;
+  static int stiffness_parts(const PoseSpaceSettings& settings);
   void set_pose(std::span<const double> p);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
   /// q̈ = M̃⁻¹ (f̃_ext − D̃ q̇ − f̃(q)), of a state that was put in.

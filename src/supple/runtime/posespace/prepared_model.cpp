@@ -84,7 +84,8 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
     if (i < model->corrections.size()) store_lower(model->corrections[i], stride, corrections.data() + i * triangle());
     for (std::size_t j = 0; j <= i; ++j, ++pair) {
       MatX both = MatX::Identity(size, size);
-      if (pair < model->mass.size()) both = i == j ? model->mass[pair] : MatX(model->mass[pair] + model->mass[pair].transpose());
+      if (pair < model->mass.size())
+        both = i == j ? model->mass[pair] : MatX(model->mass[pair] + model->mass[pair].transpose());
       store_lower(both, stride, mass.data() + pair * triangle());
     }
   }

@@ -71,8 +71,9 @@ void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameFie
       const T* rows = block.basis.pose(i) + 3 * v * stride;
       const T* factors = pose.factors(i);
       for (std::size_t c = 0; c < block.columns.place.size(); ++c)
-        f[block.columns.place[c]] += factors[block.columns.place[c]] *
-                                     (rows[c] * local[0] + rows[stride + c] * local[1] + rows[2 * stride + c] * local[2]);
+        f[block.columns.place[c]] +=
+            factors[block.columns.place[c]] *
+            (rows[c] * local[0] + rows[stride + c] * local[1] + rows[2 * stride + c] * local[2]);
     }
   }
 }
