@@ -38,6 +38,7 @@ class Run {
   }
   void record(Eigen::Index column) {
     result_.coordinates.col(column) = coordinates();
+    if (column % 8 != 0) return;  // energy costs a third of a step, and changes slowly
     result_.largest_energy =
         std::max<double>(result_.largest_energy, dynamics_.elastic_energy() + dynamics_.kinetic_energy());
   }

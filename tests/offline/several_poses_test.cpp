@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduced models of several poses: alignment of their bases (Figures 6 and 7 of the 2016 paper), interpolation without
+// jumps, and what they gain against the full simulation.
+#include "supple/fem/modes.h"
+#include "supple/offline/modes/mass_pca.h"
+#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/posespace/full_pose_dynamics.h"
+#include "support/bodies.h"
+#include "support/soft_limb.h"
+
+#include <Eigen/SVD>
+
+#include <gtest/gtest.h>
+
+namespace supple {
+namespace {
+
+/// A beam held at one end, its first modes as the basis of a pose, turned as a whole by R.
+struct Beam {
+  TetMesh mesh;
+  PoseBasis pose;
+
+  Beam(const Vec3& size, const Mat3& R, double p) {
+    mesh = make_tet_box(size, {2, 2, 10});
+    const ElasticBody body = body_of(mesh, MaterialModel::linear);
+    std::vector<Index> held;
+    for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+      if (mesh.vertices[v].z() < 1e-9) held.push_back(static_cast<Index>(v));
+    pose.p = {p};
+    pose.turns.assign(mesh.vertices.size(), R);
+    pose.basis = must(compute_modes(body, held, {.count = 2})).shapes;
+  }
+};
+
+PoseLayout one_slider() {
+  PoseLayout layout;
+  layout.add_scalar("slider", 0, "", 1);
+  return layout;
+}
+
+/// Smallest singular value of the mean of two bases, in the mass metric: how independent its columns are.
+double independence(const BlockMatrix& mass, const MatX& a, const MatX& b) {
+  const MatX mean = 0.5 * (a + b);
+  const MatX gram = mean.transpose() * multiply_columns(mass, mean);
+  return std::sqrt(Eigen::JacobiSVD<MatX>(gram).singularValues().minCoeff());
+}
+
+TEST(AlignBases, ModesThatSwapAreToldApart) {
+  // The first two modes of a nearly square beam bend one way and the other; which comes first is a matter of 2 %.
+  std::vector<PoseBasis> poses{Beam({0.100, 0.102, 1}, Mat3::Identity(), 0).pose,
+                               Beam({0.102, 0.100, 1}, Mat3::Identity(), 1).pose};
+  const TetMesh square = make_tet_box(Vec3(0.101, 0.101, 1), {2, 2, 10});
+  const ElasticBody body = body_of(square, MaterialModel::linear);
+  const BlockMatrix& mass = body.consistent_mass();
+  const PoseBasis swapped = poses[1];
+  const double before =
+      std::min(independence(mass, poses[0].basis, swapped.basis), independence(mass, poses[0].basis, -swapped.basis));
+  const BasisAlignment alignment = align_bases(mass, one_slider(), {}, poses);
+  EXPECT_EQ(alignment.parent, (std::vector<int>{-1, 0}));
+  EXPECT_LT(alignment.angles[1].maxCoeff(), 0.1);
+  EXPECT_LT(before, 0.75);
+  EXPECT_GT(independence(mass, poses[0].basis, poses[1].basis), 0.99);
+  // The subspace stays what it was.
+  const MatX overlap = swapped.basis.transpose() * multiply_columns(mass, poses[1].basis);
+  EXPECT_GT(Eigen::JacobiSVD<MatX>(overlap).singularValues().minCoeff(), 0.99);
+}
+
+TEST(AlignBases, NearestPosesAreTheParents) {
+  std::vector<PoseBasis> poses;
+  for (const double p : {0.0, 3.0, 1.0, 2.1}) poses.push_back(Beam({0.1, 0.11, 1}, Mat3::Identity(), p).pose);
+  const ElasticBody body = body_of(make_tet_box(Vec3(0.1, 0.11, 1), {2, 2, 10}), MaterialModel::linear);
+  EXPECT_EQ(align_bases(body.consistent_mass(), one_slider(), {}, poses).parent, (std::vector<int>{-1, 3, 0, 2}));
+}
+
+// ---- a limb with a model for its bent pose --------------------------------------------------------------------------
+
+constexpr double knee = 1.2;
+constexpr int r = 45;
+
+CharacterPose bent_pose(const SoftLimb& limb, double share, const Vec3& shift = Vec3::Zero()) {
+  LimbMotion motion;
+  motion.root.translation = shift;
+  motion.knee = share * knee;
+  motion.ankle = 0.6 * share * knee;
+  return limb_pose(limb, motion);
+}
+
+ReducedBody reduce_with_poses(const SoftLimb& limb, const std::vector<double>& shares,
+                              BasisDirections directions = BasisDirections::rotating) {
+  ReduceSettings settings = small_reduction(r);
+  settings.frames.most = 64;
+  settings.directions = directions;
+  for (const double share : shares) settings.poses.push_back({bent_pose(limb, share).p, {}});
+  KnownMotion motion;
+  for (const double share : {0.25, 0.5, 0.75, 1.0}) motion.poses.push_back(bent_pose(limb, share).p);
+  return must(reduce_body(limb.body, limb.rig.rig(), motion, settings));
+}
+
+/// Held in the bent pose and shaken: relative error of what is shown.
+double error_when_shaken(const SoftLimb& limb, const ReducedBody& reduced) {
+  PoseSpaceSettings settings;
+  const RayleighDamping damping = rayleigh_damping(4, 0.2);
+  settings.mass_damping = damping.mass, settings.stiffness_damping = damping.stiffness;
+  auto full = must(FullPoseDynamics::create(reduced.mesh, MaterialModel::stable_neo_hookean, reduced.fixed,
+                                            reduced.model->rest, settings, &reduced.frames));
+  auto soft = must(PoseSpaceDynamics<double>::create(reduced.model, settings));
+  std::vector<Vec3> shown(limb.body.mesh.vertices.size());
+  double difference = 0, total = 0;
+  for (int k = 0; k < 160; ++k) {
+    const double time = k * settings.time_step, fade = std::min(1.0, std::pow(time / 0.25, 3));
+    const Vec3 shift = 0.05 * fade * Vec3(std::sin(14 * time), std::sin(11 * time + 1), std::sin(18 * time));
+    const CharacterPose pose = bent_pose(limb, 1, shift);
+    full.step(pose.placement, pose.p);
+    EXPECT_FALSE(soft.step(pose.placement, pose.p).recovered);
+    soft.surface_displacements({}, pose.p, soft.coordinates(), shown);
+    for (std::size_t v = 0; v < shown.size(); ++v) {
+      const Vec3 u = full.displacements().segment<3>(3 * static_cast<Eigen::Index>(v));
+      difference += (u - shown[v]).squaredNorm();
+      total += u.squaredNorm();
+    }
+  }
+  return std::sqrt(difference / total);
+}
+
+TEST(SeveralPoses, HalveTheErrorWhereALimbIsBent) {
+  const SoftLimb limb = make_soft_limb();
+  const double one = error_when_shaken(limb, reduce_with_poses(limb, {}));
+  const double two = error_when_shaken(limb, reduce_with_poses(limb, {1}));
+  const double world = error_when_shaken(limb, reduce_with_poses(limb, {1}, BasisDirections::world));
+  RecordProperty("one_pose", std::to_string(one));
+  RecordProperty("two_poses", std::to_string(two));
+  RecordProperty("world_directions", std::to_string(world));
+  EXPECT_LT(two, 0.5 * one);
+  EXPECT_LT(world, 0.5 * one);
+}
+
+TEST(SeveralPoses, BasesTurnedBackOrNotAgreeInTheirPoses) {
+  const SoftLimb limb = make_soft_limb();
+  const ReducedBody rotating = reduce_with_poses(limb, {1}),
+                    world = reduce_with_poses(limb, {1}, BasisDirections::world);
+  auto a = must(PoseSpaceDynamics<double>::create(rotating.model, {}));
+  auto b = must(PoseSpaceDynamics<double>::create(world.model, {}));
+  const VecX q = 1e-3 * random_vector(r, 3);
+  std::vector<Vec3> from_a(limb.body.mesh.vertices.size()), from_b = from_a;
+  const auto difference = [&](double share) {
+    const CharacterPose pose = bent_pose(limb, share);
+    a.surface_displacements({}, pose.p, {q.data(), r}, from_a);
+    b.surface_displacements({}, pose.p, {q.data(), r}, from_b);
+    double largest = 0, size = 0;
+    for (std::size_t v = 0; v < from_a.size(); ++v) {
+      largest = std::max(largest, (from_a[v] - from_b[v]).norm());
+      size = std::max(size, from_a[v].norm());
+    }
+    return largest / size;
+  };
+  EXPECT_LT(difference(0), 1e-9);
+  EXPECT_LT(difference(1), 1e-9);
+  EXPECT_GT(difference(0.5), 1e-3);
+}
+
+TEST(SeveralPoses, NothingJumpsAlongAPathOfPoses) {
+  const SoftLimb limb = make_soft_limb();
+  const ReducedBody reduced = reduce_with_poses(limb, {0.5, 1});
+  auto dynamics = must(PoseSpaceDynamics<double>::create(reduced.model, {}));
+  const VecX q = 1e-3 * random_vector(r, 3);
+  std::vector<Vec3> shown(limb.body.mesh.vertices.size()), before;
+  double largest_step = 0, size = 0;
+  constexpr int steps = 400;
+  for (int k = 0; k <= steps; ++k) {
+    dynamics.surface_displacements({}, bent_pose(limb, 1.3 * k / steps - 0.1).p, {q.data(), r}, shown);
+    for (std::size_t v = 0; v < shown.size(); ++v) {
+      if (!before.empty()) largest_step = std::max(largest_step, (shown[v] - before[v]).norm());
+      size = std::max(size, shown[v].norm());
+    }
+    before = shown;
+  }
+  // The limb turns by 2.5 rad in 400 steps, and columns by less than a right angle between poses.
+  EXPECT_LT(largest_step, 0.05 * size);
+}
+
+}  // namespace
+}  // namespace supple
