@@ -271,7 +271,7 @@ Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings&
                          const CubatureSamples* unknown) {
   Pursuit pursuit(samples);
   const Eigen::Index most =
-      std::min<Eigen::Index>(samples.sites(), settings.most_sites > 0 ? settings.most_sites : 5 * samples.size() + 64);
+      std::min<Eigen::Index>(samples.sites(), settings.most_sites > 0 ? settings.most_sites : 8 * samples.size() + 64);
   const auto good_enough = [&] {
     const Cubature& best = pursuit.best().cubature;
     if (settings.most_sites > 0 || best.training_error > settings.tolerance) return false;

@@ -28,8 +28,8 @@ std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index
   return some;
 }
 
-/// Λ − K_c; the flesh must not lose its stiffness where few elements lose theirs, so at most a share of Λ is taken
-/// away.
+/// Λ − K_c; at most a share of Λ is taken away. Far from rest the elements lose stiffness by themselves, and flesh
+/// whose energy has no lower bound explodes.
 MatX limited_correction(const MatX& stiffness, const MatX& K_c) {
   constexpr double most = 0.5;
   const Eigen::LLT<MatX> root(stiffness);
