@@ -141,6 +141,7 @@ void fill_json(const std::string& input, const BuiltCharacter& built, const Bake
   out["height_m"] = report.height;
   out["cubature"] = {{"elements", reduced.model->element_count()},
                      {"elastic_error", reduced.elastic_error},
+                     {"posed_error", reduced.posed_error},
                      {"vertices", reduced.model->inertial_vertex_count()},
                      {"inertial_error", reduced.inertial_error}};
   for (const BakedClipReport& clip : report.clips)

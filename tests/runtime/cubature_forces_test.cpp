@@ -76,7 +76,8 @@ Evaluated<T> evaluate(CubatureForces<T>& forces, const VecX& q) {
   std::vector<T> f(static_cast<std::size_t>(forces.stride()), T(0));
   forces.add_force(f.data());
   std::vector<T> matrix(static_cast<std::size_t>(r * forces.stride()), T(0));
-  forces.add_stiffness(T(1), matrix.data());
+  for (int j = 0; j < r; ++j)
+    forces.multiply_stiffness(padded(forces, VecX(VecX::Unit(r, j))).data(), matrix.data() + j * forces.stride());
   Evaluated<T> result{VecX(r), MatX(r, r)};
   for (int j = 0; j < r; ++j) {
     result.force[j] = static_cast<double>(f[static_cast<std::size_t>(j)]);
@@ -96,7 +97,9 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
   MatX correction = random_vector(49, 4).reshaped(7, 7);
   correction = (1e3 * (correction + correction.transpose())).eval();
-  c.model.corrections = {correction};
+  c.model.added = {correction};
+  c.model.taken = {MatX(1e-3 * correction * correction)};
+  c.model.taken_limit = 1e-2;
   ElementBlock& block = c.model.elements.front();
   block.tets.pop_back();
   const auto left = std::ssize(block.tets);
@@ -131,7 +134,9 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
 
 TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
-  c.model.corrections = {MatX(1e3 * VecX::LinSpaced(13, -1, 1).asDiagonal().toDenseMatrix())};
+  c.model.added = {MatX(1e3 * VecX::LinSpaced(13, 0, 1).asDiagonal().toDenseMatrix())};
+  c.model.taken = {MatX(1e3 * VecX::LinSpaced(13, 1, 0).asDiagonal().toDenseMatrix())};
+  c.model.taken_limit = 1e-2;
   CubatureForces<double> exact = c.forces<double>();
   CubatureForces<float> single = c.forces<float>();
   const VecX q = 0.01 * random_vector(13, 5);

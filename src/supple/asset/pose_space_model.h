@@ -88,8 +88,14 @@ struct PoseSpaceModel {
   std::optional<PoseSpaceWeights> poses;  ///< p_i, the neutral pose first; absent: the neutral pose alone
   VecX stiffness;  ///< diagonal of Û_iᵀ K Û_i in the neutral pose at rest [1/s²], where it is a diagonal matrix
   /// Cubature's weights fit the forces as well as they can. What they lack of the linear response is known, and added:
-  /// Û_iᵀ K_i Û_i − Σ_e w_e D_eᵀ (∂P/∂F) D_e at rest, for each pose, r × r [1/s²].
-  std::vector<MatX> corrections;
+  /// C_i = Û_iᵀ K_i Û_i − Σ_e w_e D_eᵀ (∂P/∂F) D_e at rest = C⁺_i − C⁻_i, for each pose, r × r [1/s²]. What has to be
+  /// taken away is taken from small deformations only, else flesh that loses stiffness by itself would have energy
+  /// without a lower bound: the energy of the corrections is ½ qᵀ C⁺ q − s/(1 + s/s₀),  s = ½ qᵀ C⁻ q.
+  std::vector<MatX> added, taken;
+  double taken_limit = 1.0;  ///< s₀ [J]
+  /// Û_iᵀ K_i Û_i at rest, for each pose, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
+  /// what a step's equations look like when the flesh is near rest.
+  std::vector<MatX> linear;
   std::vector<MatX> mass;     ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
   std::vector<Index> points;  ///< vertices of the simulation mesh
   std::vector<PosedTet> sites;

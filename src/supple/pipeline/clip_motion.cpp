@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/clip_motion.h"
 
+#include "supple/pipeline/round_corners.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,6 +41,42 @@ void add_key(const Channel& from, std::size_t key, double time, Channel& to) {
   to.values.insert(to.values.end(), first, first + width);
 }
 
+/// The mean of poses that lie near each other.
+class PoseMean {
+ public:
+  explicit PoseMean(const PoseLayout& layout) : layout_(layout) {}
+
+  void add(CharacterPose pose) {
+    if (count_++ == 0) {
+      sum_ = std::move(pose);
+      return;
+    }
+    to_side_of(sum_.placement.rotation.coeffs().data(), pose.placement.rotation.coeffs().data());
+    for (const ParameterGroup& group : layout_.groups)
+      if (group.kind == ParameterKind::rotation) to_side_of(sum_.p.data() + group.first, pose.p.data() + group.first);
+    sum_.placement.translation += pose.placement.translation;
+    sum_.placement.rotation.coeffs() += pose.placement.rotation.coeffs();
+    for (std::size_t k = 0; k < pose.p.size(); ++k) sum_.p[k] += pose.p[k];
+  }
+  void get(CharacterPose& pose) const {
+    pose.placement = {sum_.placement.translation / count_, sum_.placement.rotation.normalized()};
+    for (std::size_t k = 0; k < pose.p.size(); ++k) pose.p[k] = sum_.p[k] / count_;
+    for (const ParameterGroup& group : layout_.groups)
+      if (group.kind == ParameterKind::rotation) Eigen::Map<Eigen::Vector4d>(pose.p.data() + group.first).normalize();
+  }
+
+ private:
+  /// q and −q are one rotation.
+  static void to_side_of(const double* other, double* q) {
+    Eigen::Map<Eigen::Vector4d> value(q);
+    if (value.dot(Eigen::Map<const Eigen::Vector4d>(other)) < 0) value = -value;
+  }
+
+  const PoseLayout& layout_;
+  CharacterPose sum_;
+  int count_ = 0;
+};
+
 /// Each value is left at the next key, and the next one reached a little later.
 Channel ease_steps(const Channel& channel, Cuts cuts) {
   Channel eased{channel.joint, channel.target, Interpolation::linear, channel.width, {}, {}};
@@ -46,9 +84,15 @@ Channel ease_steps(const Channel& channel, Cuts cuts) {
   if (!times.empty()) add_key(channel, 0, times[0], eased);
   for (std::size_t k = 1; k < times.size(); ++k) {
     const bool cut = cut_between(cuts, times[k] - moment, times[k]);
-    const double next = k + 1 < times.size() ? times[k + 1] - moment : times[k] + ease;
-    add_key(channel, k - 1, cut ? times[k] - moment / 2 : times[k], eased);
-    add_key(channel, k, cut ? times[k] : std::min(times[k] + ease, std::max(next, times[k] + moment / 4)), eased);
+    const double leave = cut ? times[k] - moment / 2 : times[k];
+    double reach = times[k] + (cut ? 0 : ease);
+    if (k + 1 < times.size() && reach > times[k + 1] - moment) {
+      const bool cut_next = cut_between(cuts, times[k + 1] - moment, times[k + 1]);
+      reach = std::max(leave + moment / 4, times[k + 1] - (cut_next ? moment : 0));
+    }
+    // Where one step follows the other, the last value is reached just when it is left.
+    if (leave > eased.times.back()) add_key(channel, k - 1, leave, eased);
+    if (reach > eased.times.back()) add_key(channel, k, reach, eased);
   }
   return eased;
 }
@@ -110,16 +154,40 @@ ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, dou
   rig.sample(eased_, clip.duration, ClipWrap::hold, after);
   if (loop_ && pose_distance(rig.rig()->layout(), before.p, after.p) > same_pose)
     cuts_.emplace_back(clip.duration - moment, clip.duration);
+  else if (loop_ && times.size() > 1)
+    seam_ = 0.5 * std::min({times[1] - times[0], times.back() - times[times.size() - 2], 1.0 / 12});
+  rounded_ = round_corners(eased_);
 }
 
 void ClipMotion::sample(double time, CharacterPose& pose) const {
   if (!loop_) {
-    rig_->sample(eased_, time, ClipWrap::hold, pose);
+    rig_->sample(rounded_, time, ClipWrap::hold, pose);
     return;
   }
   const double period = clip_->duration - start_;
+  const double place = (time - start_) / period, from_seam = std::abs(place - std::round(place)) * period;
+  if (from_seam < seam_)
+    sample_seam(time, pose);
+  else
+    sample_round(rounded_, time, pose);
+}
+
+/// The mean of the motion around a moment, as round_corners() has it around the other keys.
+void ClipMotion::sample_seam(double time, CharacterPose& pose) const {
+  constexpr int points = 16;
+  CharacterPose other = pose;
+  PoseMean mean(rig_->rig()->layout());
+  for (int k = 0; k < points; ++k) {
+    sample_round(eased_, time + seam_ * ((2 * k + 1.0) / points - 1), other);
+    mean.add(other);
+  }
+  mean.get(pose);
+}
+
+void ClipMotion::sample_round(const Clip& clip, double time, CharacterPose& pose) const {
+  const double period = clip_->duration - start_;
   const double rounds = std::floor((time - start_) / period);
-  rig_->sample(eased_, time - rounds * period, ClipWrap::hold, pose);
+  rig_->sample(clip, time - rounds * period, ClipWrap::hold, pose);
   const RigidTransform step = rounds < 0 ? round_.inverse() : round_;
   for (int k = 0; k < static_cast<int>(std::abs(rounds)); ++k) pose.placement = step * pose.placement;
 }

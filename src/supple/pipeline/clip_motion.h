@@ -8,6 +8,7 @@
 // Lesser jumps (keys that step, or lie so close together that they mean to) are motion, but one in no time at all: its
 // acceleration would be whatever the time step makes of it. So what moves the flesh takes a fifteenth of a second for
 // them, or the time to the next key if that is less: stepped keys at the rate of frames are the motion they sample.
+// Corners where straight lines between keys meet are rounded (round_corners.h).
 #pragma once
 
 #include "supple/rig/character_rig.h"
@@ -26,17 +27,22 @@ class ClipMotion {
   bool loops() const { return loop_; }
   double start() const { return start_; }  ///< [s]
 
-  /// Overwrites `pose`, which comes from CharacterRig::neutral(). Allocates nothing.
+  /// Overwrites `pose`, which comes from CharacterRig::neutral(). Allocates nothing but where rounds of a loop meet.
   void sample(double time, CharacterPose& pose) const;
   /// Whether the character was put elsewhere between two moments that are one simulation step apart.
   bool is_cut(double from, double to) const;
 
  private:
+  void sample_round(const Clip& clip, double time, CharacterPose& pose) const;
+  void sample_seam(double time, CharacterPose& pose) const;
+
   const CharacterRig* rig_;
   const Clip* clip_;
   bool loop_;
   double start_;
-  Clip eased_;                                   ///< without jumps other than cuts
+  Clip eased_;                                   ///< without jumps other than cuts …
+  Clip rounded_;                                 ///< … and without corners
+  double seam_ = 0;                              ///< [s] to either side, in which rounds of a loop are joined
   RigidTransform round_;                         ///< what one round adds to the placement
   std::vector<std::pair<double, double>> cuts_;  ///< intervals of time, ascending
 };

@@ -33,7 +33,8 @@ struct CubatureSamples {
   std::vector<Eigen::Index> counts;  ///< samples of each pose, one after the other
   Matrix values;                     ///< T × (d sites): s_ek, already divided by |f_k|
   MatX totals;                       ///< r × T: b_k / |f_k|
-  MatX coordinates;                  ///< r × T: q_k / |f_k| of elastic samples
+  MatX coordinates;                  ///< r × T: q_k / |f_k| of elastic samples …
+  VecX lengths;                      ///< … and |f_k|, where samples are of one pose
   double length = 1;                 ///< √Σ_k |f_k|² of what is left after that division: √T
 
   Eigen::Index sites() const { return bases.front().cols() / site_size; }

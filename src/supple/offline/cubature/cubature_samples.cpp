@@ -110,8 +110,10 @@ void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, Eigen::Inde
 
 /// Divides each sample by the length of its force: its total, and the part of the force that is known.
 void normalize(CubatureSamples& samples, const MatX& known) {
+  samples.lengths.resize(samples.samples());
   for (Eigen::Index k = 0; k < samples.samples(); ++k) {
     const double length = std::max((samples.totals.col(k) + known.col(k)).norm(), 1e-300);
+    samples.lengths[k] = length;
     samples.totals.col(k) /= length;
     samples.values.row(k) /= static_cast<float>(length);
     if (samples.coordinates.cols() > 0) samples.coordinates.col(k) /= length;

@@ -38,7 +38,8 @@ FullPoseDynamics::FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVe
       settings_(settings),
       solver_(std::make_shared<LinearSolver>(
           std::move(free), LinearSettings{.method = LinearMethod::conjugate_gradients, .cg_tolerance = 1e-6})),
-      K_(neutral_.make_matrix()) {
+      K_(neutral_.make_matrix()),
+      K_rest_(K_) {
   u_ = v_ = a_ = past_u_ = VecX::Zero(neutral_.dof_count());
 }
 
@@ -46,6 +47,7 @@ void FullPoseDynamics::pose(std::span<const double> p) {
   const std::vector<Vec3> positions = evaluate_all(*rest_, p);
   x_ = Eigen::Map<const VecX>(positions.front().data(), u_.size());
   body_ = neutral_.posed(x_);
+  if (settings_.stiffness_damping > 0) find_rest_stiffness();
   std::vector<Mat3> before = std::move(rotations_);
   if (frames_.sites.empty()) {
     rotations_.clear();
@@ -62,6 +64,11 @@ void FullPoseDynamics::pose(std::span<const double> p) {
       x = (R * x).eval();
     }
   }
+}
+
+void FullPoseDynamics::find_rest_stiffness() {
+  VecX none(u_.size());
+  body_.internal_force_and_stiffness(VecX::Zero(u_.size()), none, K_rest_);
 }
 
 VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
@@ -98,11 +105,12 @@ bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
     update();
     body_.internal_force_and_stiffness(next, f, K_);
     VecX residual = neutral_.consistent_mass() * VecX(next_a + settings_.mass_damping * next_v) + f +
-                    settings_.stiffness_damping * (K_ * next_v) - force;
+                    settings_.stiffness_damping * (K_rest_ * next_v) - force;
     solver_->free().clear_fixed(residual);
     if (iteration == 0) first = residual.norm();
     report.residual = first > 0 ? residual.norm() / first : 0;
-    K_.combine(1 + settings_.stiffness_damping * c_v, c_a + settings_.mass_damping * c_v, neutral_.consistent_mass());
+    K_.combine(1, settings_.stiffness_damping * c_v, K_rest_);
+    K_.combine(1, c_a + settings_.mass_damping * c_v, neutral_.consistent_mass());
     delta.resize(0);
     if (solver_->solve(K_, residual, delta).outcome == LinearReport::Outcome::indefinite) return false;
     next -= delta;

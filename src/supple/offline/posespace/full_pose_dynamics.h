@@ -3,7 +3,7 @@
 // PoseSpaceDynamics (runtime/posespace), with every vertex of the mesh free instead of r coordinates: fixed bones, rest
 // shape Φ(p) from the same rig, all elements, consistent mass.
 //
-// Displacements are kept in the frame of the character's root. Damping acts on what moves relative to the turning
+// Damping is made of the stiffness of the pose at rest, as there. Displacements are kept in the frame of the character's root. Damping acts on what moves relative to the turning
 // flesh, so the state of each vertex is carried along by the rotation of its surroundings from step to step.
 #pragma once
 
@@ -33,6 +33,7 @@ class FullPoseDynamics {
                    const PoseSpaceSettings& settings);
   void pose(std::span<const double> p);
   VecX acceleration(const RigidTransform& placement);
+  void find_rest_stiffness();
   bool solve(const VecX& force, PoseSpaceReport& report);
 
   TetMesh mesh_;
@@ -41,7 +42,7 @@ class FullPoseDynamics {
   std::shared_ptr<const Rig> rest_;
   PoseSpaceSettings settings_;
   std::shared_ptr<LinearSolver> solver_;
-  BlockMatrix K_;
+  BlockMatrix K_, K_rest_;
   VecX x_;                       ///< Φ(p)
   FrameSites frames_;            ///< empty: a vertex turns as the elements around it
   std::vector<Mat3> rotations_;  ///< of the vertices since the neutral pose

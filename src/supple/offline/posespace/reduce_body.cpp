@@ -226,6 +226,7 @@ class Reduction {
                                             .seed = settings_.seed},
                                            progress_);
     reduced_.elastic_error = cubature.elastic_error;
+    reduced_.posed_error = cubature.posed_error;
     reduced_.inertial_error = cubature.inertial_error;
     reduced_.elastic_training_error = cubature.elastic_training_error;
     reduced_.inertial_training_error = cubature.vertices.training_error;
@@ -247,7 +248,10 @@ class Reduction {
     model.material = settings_.material;
     model.poses = std::move(weights_);
     model.stiffness = stiffness_.front().diagonal();
-    model.corrections = cubature.corrections;
+    model.added = cubature.added;
+    model.taken = cubature.taken;
+    model.taken_limit = cubature.taken_limit;
+    model.linear = stiffness_;
     model.height = height_;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);

@@ -47,7 +47,8 @@ struct ReducedBody {
   VecX frequencies;             ///< of the linear modes [Hz]
   double flesh_frequency = 0;   ///< [Hz]
   double young = 0;             ///< of the softest element [Pa]
-  double elastic_error = 0;     ///< of cubature, on samples that weren't trained with
+  double elastic_error = 0;     ///< of cubature, on samples that weren't trained with, in the poses of the model …
+  double posed_error = 0;       ///< … and in others that the character takes
   double inertial_error = 0;    ///< likewise, of the displacements that the forces would hold
   double elastic_training_error = 0;
   double inertial_training_error = 0;

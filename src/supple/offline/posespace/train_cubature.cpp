@@ -28,17 +28,25 @@ std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index
   return some;
 }
 
-/// Λ − K_c; at most a share of Λ is taken away. Far from rest the elements lose stiffness by themselves, and flesh
-/// whose energy has no lower bound explodes.
-MatX limited_correction(const MatX& stiffness, const MatX& K_c) {
+struct Correction {
+  MatX added, taken;
+};
+
+/// How much more energy than usual the corrections may take away before they fade. Flesh is then some three hundred
+/// times as far out as usual, farther than any motion takes it, and must still come back.
+constexpr double typical_takes = 1e5;
+
+/// Λ − K_c in a positive and a negative part; at most a share of Λ is taken away.
+Correction correction_of(const MatX& stiffness, const MatX& K_c) {
   constexpr double most = 0.5;
   const Eigen::LLT<MatX> root(stiffness);
   MatX scaled = root.matrixL().solve(K_c);
   scaled = root.matrixL().solve(scaled.transpose()).eval();
   const Eigen::SelfAdjointEigenSolver<MatX> eigen(MatX(MatX::Identity(K_c.rows(), K_c.cols()) - scaled));
-  const VecX values = eigen.eigenvalues().cwiseMax(-most);
+  const VecX& values = eigen.eigenvalues();
   const MatX V = root.matrixL() * eigen.eigenvectors();
-  return V * values.asDiagonal() * V.transpose();
+  return {V * values.cwiseMax(0.0).asDiagonal() * V.transpose(),
+          V * (-values).cwiseMax(0.0).cwiseMin(most).asDiagonal() * V.transpose()};
 }
 
 /// How far coordinates go: their static answers to the inertia of the known motion, no force below a tenth of the
@@ -76,6 +84,18 @@ std::vector<std::vector<Vec3>> training_shapes(const TrainingInput& input, std::
   }
   shapes.push_back(input.poses[pose].positions);
   return shapes;
+}
+
+/// Of a cubature with its corrections. Samples are of what departs from the linear answer Λ; `missing` is what C⁺ and
+/// K_c have more than it.
+double unseen_error(const CubatureSamples& samples, const Cubature& cubature, const MatX& missing, const MatX& taken,
+                    double taken_limit) {
+  const MatX& q = samples.coordinates;
+  const VecX energy =
+      0.5 * (taken * q).cwiseProduct(q).colwise().sum().transpose().cwiseProduct(samples.lengths.cwiseAbs2());
+  const VecX t = (1 + energy.array() / taken_limit).inverse();
+  const MatX corrected = missing * q - taken * q * t.cwiseAbs2().asDiagonal();
+  return (cubature_residual(samples, cubature) + corrected).norm() / samples.length;
 }
 
 class Trainer {
@@ -154,12 +174,20 @@ class Trainer {
     Cubature cubature{all, chosen.weights, chosen.training_error};
     if (input_.poses.size() > 1) cubature = fit_weights(elastic_samples(own, 2 * samples_, random_, linear_), all);
     const MatX K_c = cubature_stiffness(own, cubature);
-    const MatX correction = limited_correction(input_.stiffness[pose], K_c);
-    const CubatureSamples unseen = elastic_samples(own, 64, random_);
-    const MatX limits = correction + K_c - input_.stiffness[pose];
-    const double error = (cubature_residual(unseen, cubature) + limits * unseen.coordinates).norm() / unseen.length;
-    result.elastic_error = std::max(result.elastic_error, error);
-    result.corrections.push_back(correction);
+    const Correction correction = correction_of(input_.stiffness[pose], K_c);
+    result.taken_limit = std::max(
+        result.taken_limit, typical_takes * 0.5 * spreads_[pose].cwiseProduct(correction.taken * spreads_[pose]).sum());
+    const MatX missing = correction.added + K_c - input_.stiffness[pose];
+    const auto error = [&](const ElasticSampling& where) {
+      return unseen_error(elastic_samples(where, 64, random_), cubature, missing, correction.taken, result.taken_limit);
+    };
+    ElasticSampling here = own, elsewhere = own;
+    elsewhere.shapes = here.shapes.first(here.shapes.size() - 1);
+    here.shapes = here.shapes.last(1);
+    result.elastic_error = std::max(result.elastic_error, error(here));
+    result.posed_error = std::max(result.posed_error, error(elsewhere));
+    result.added.push_back(correction.added);
+    result.taken.push_back(correction.taken);
     cubature.sites = sites;
     result.elements.push_back(std::move(cubature));
   }

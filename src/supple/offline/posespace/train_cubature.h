@@ -34,8 +34,10 @@ struct TrainingInput {
 struct PoseCubature {
   std::vector<Cubature> elements;  ///< for each pose, the same sites: elements of the mesh
   Cubature vertices;
-  std::vector<MatX> corrections;  ///< Λ_i − K_c, limited
-  double elastic_error = 0;       ///< on samples that were not trained with, of the whole force; the worst pose's
+  std::vector<MatX> added, taken;  ///< Λ_i − K_c = added − taken
+  double taken_limit = 1e-30;      ///< of the model
+  double elastic_error = 0;        ///< on samples that were not trained with, of the whole force; the worst pose's …
+  double posed_error = 0;          ///< … and likewise in other poses of the character
   double inertial_error = 0;
   double elastic_training_error = 0;
 };

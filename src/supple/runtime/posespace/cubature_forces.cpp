@@ -9,87 +9,40 @@
 namespace supple {
 namespace {
 
-/// A block of Dᵀ(JD): columns j … j+3 of the result, `Vectors` vectors of rows from i. The whole sum over the rows k
-/// stays in registers.
-template <class T, int Vectors>
-void product_block(const T* D, const T* JD, std::size_t rows, int stride, int i, int j, T* product) {
-  using Lanes = LanesOf<T>;
-  Lanes sums[4][Vectors];
-  for (auto& column : sums)
-    for (Lanes& value : column) value = Lanes(T(0));
-  for (std::size_t k = 0; k < rows; ++k) {
-    const T* d = D + k * static_cast<std::size_t>(stride) + i;
-    const T* jd = JD + k * static_cast<std::size_t>(stride) + j;
-    Lanes left[Vectors];
-    for (int m = 0; m < Vectors; ++m) left[m] = load(d + m * Lanes::width);
-    for (int c = 0; c < 4; ++c) {
-      const Lanes right(jd[c]);
-      for (int m = 0; m < Vectors; ++m) sums[c][m] += left[m] * right;
-    }
+/// D x for the elements of a batch.
+template <class Lanes, class T>
+Eigen::Matrix<Lanes, 3, 3> times(const Lanes* D, const std::vector<T>& x, std::size_t columns) {
+  Lanes sums[9];
+  for (Lanes& sum : sums) sum = Lanes(T(0));
+  for (std::size_t c = 0; c < columns; ++c) {
+    const Lanes factor(x[c]);
+    for (std::size_t k = 0; k < 9; ++k) sums[k] += D[9 * c + k] * factor;
   }
-  for (int c = 0; c < 4; ++c) {
-    T* target = product + (j + c) * stride + i;
-    for (int m = 0; m < Vectors; ++m) store(target + m * Lanes::width, load(target + m * Lanes::width) + sums[c][m]);
+  Eigen::Matrix<Lanes, 3, 3> result;
+  std::copy(sums, sums + 9, result.data());
+  return result;
+}
+
+/// sums += Dᵀ s, lane by lane.
+template <class Lanes>
+void add_transposed(const Lanes* D, const Lanes* s, std::size_t columns, Lanes* sums) {
+  Lanes own[9];
+  std::copy(s, s + 9, own);
+  for (std::size_t c = 0; c < columns; ++c) {
+    const Lanes* d = D + 9 * c;
+    const Lanes first = d[0] * own[0] + d[1] * own[1] + d[2] * own[2];
+    const Lanes second = d[3] * own[3] + d[4] * own[4] + d[5] * own[5];
+    const Lanes third = d[6] * own[6] + d[7] * own[7] + d[8] * own[8];
+    sums[c] += first + second + third;
   }
 }
 
-/// The lower triangle of `product`, padded columns, += Dᵀ(JD).
-template <class T>
-void add_product(const T* D, const T* JD, std::size_t all_rows, int stride, T* product) {
-  constexpr int width = LanesOf<T>::width;
-  // As many rows at a time as stay in the nearest cache while all blocks of the result pass over them.
-  constexpr std::size_t cached = 20'000 / sizeof(T);
-  const std::size_t most = std::max<std::size_t>(9, cached / (2 * static_cast<std::size_t>(stride)));
-  for (std::size_t first = 0; first < all_rows; first += most) {
-    const std::size_t rows = std::min(most, all_rows - first);
-    const T* d = D + first * static_cast<std::size_t>(stride);
-    const T* jd = JD + first * static_cast<std::size_t>(stride);
-    for (int j = 0; j < stride; j += 4) {
-      int i = j / width * width;
-      for (; i + 3 * width <= stride; i += 3 * width) product_block<T, 3>(d, jd, rows, stride, i, j, product);
-      if (i + 2 * width <= stride) {
-        product_block<T, 2>(d, jd, rows, stride, i, j, product);
-        i += 2 * width;
-      }
-      if (i < stride) product_block<T, 1>(d, jd, rows, stride, i, j, product);
-    }
-  }
-}
-
-/// Σ_c D(row, c) x(c) for the nine rows of the elements of a batch.
-template <class T>
-Eigen::Matrix<LanesOf<T>, 3, 3> gather(const T* D, std::size_t batch, const T* x, int stride) {
-  constexpr int width = LanesOf<T>::width;
-  alignas(32) T entries[9][width];
-  for (int lane = 0; lane < width; ++lane) {
-    const T* d = D + (batch * width + static_cast<std::size_t>(lane)) * 9 * static_cast<std::size_t>(stride);
-    for (int k = 0; k < 9; ++k) entries[k][lane] = dot(d + k * stride, x, stride);
-  }
-  return from_lanes<T>(entries);
-}
-
-/// JD = H D for the elements of one batch, H with the weight.
-template <class T>
-void multiply_jacobian(const T* D, std::size_t batch, const Eigen::Matrix<LanesOf<T>, 9, 9>& H, int stride, T* JD) {
-  using Lanes = LanesOf<T>;
-  for (int lane = 0; lane < Lanes::width; ++lane) {
-    const std::size_t first =
-        (batch * Lanes::width + static_cast<std::size_t>(lane)) * 9 * static_cast<std::size_t>(stride);
-    const T* d = D + first;
-    T* out = JD + first;
-    T single[9][9];
-    for (int m = 0; m < 9; ++m)
-      for (int n = 0; n < 9; ++n) single[m][n] = H(m, n)[lane];
-    for (int c = 0; c < stride; c += Lanes::width) {
-      Lanes column[9];
-      for (int n = 0; n < 9; ++n) column[n] = load(d + n * stride + c);
-      for (int m = 0; m < 9; ++m) {
-        Lanes sum = column[0] * Lanes(single[m][0]);
-        for (int n = 1; n < 9; ++n) sum += column[n] * Lanes(single[m][n]);
-        store(out + m * stride + c, sum);
-      }
-    }
-  }
+/// H x for nine numbers.
+template <class Lanes>
+void times(const Eigen::Matrix<Lanes, 9, 9>& H, const Lanes* x, Lanes* y) {
+  for (int m = 0; m < 9; ++m) y[m] = H(m, 0) * x[0];
+  for (int n = 1; n < 9; ++n)
+    for (int m = 0; m < 9; ++m) y[m] += H(m, n) * x[n];
 }
 
 /// J ← (B ⊗ 1) J (Bᵀ ⊗ 1): columns, then rows.
@@ -113,7 +66,7 @@ void through_rest(const Eigen::Matrix<L, 3, 3>& B, Eigen::Matrix<L, 9, 9>& J) {
 }  // namespace
 
 template <class T>
-CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared, int parts)
+CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared)
     : prepared_(std::move(prepared)), pose_(prepared_) {
   const PreparedModel<T>& model = *prepared_;
   std::size_t widest = 0;
@@ -124,19 +77,18 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     block.mu.assign(batches, Lanes(T(1)));
     block.lambda.assign(batches, Lanes(T(1)));
     block.B.assign(batches, LaneMatrix::Identity());
-    if (model.poses > 1) block.blended.assign(elements.gradients.rows * elements.gradients.stride, T(0));
-    block.JD.assign(elements.gradients.rows * elements.gradients.stride, T(0));
-    block.stress.assign(elements.gradients.rows, T(0));
+    if (model.poses > 1) block.blended.assign(batches * elements.batch_size(), Lanes(T(0)));
+    block.stress.assign(batches, LaneMatrix::Zero());
+    block.H.assign(batches, LaneStiffness::Zero());
     blocks_.push_back(std::move(block));
-    widest = std::max(widest, elements.gradients.stride);
+    widest = std::max(widest, elements.columns.place.size());
   }
-  parts_.assign(static_cast<std::size_t>(std::max(1, parts)), std::vector<T>(model.triangle(), T(0)));
-  stiffness_.assign(model.triangle(), T(0));
-  linear_.assign(static_cast<std::size_t>(model.stride), T(0));
+  product_.assign(static_cast<std::size_t>(model.stride), T(0));
+  corrected_ = {product_, product_, T(0), T(1)};
+  elsewhere_ = corrected_;
   q_.assign(widest, T(0));
-  f_ = q_;
+  sums_.assign(widest, Lanes(T(0)));
   scratch_.assign(widest * model.poses, T(0));
-  product_.assign(widest * widest, T(0));
 }
 
 template <class T>
@@ -157,11 +109,12 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
     block.weight[b] = weight * rest.volume_ratio;
     block.mu[b] = mu;
     block.lambda[b] = lambda;
+    modulus_ += sum_of(block.weight[b] * (mu + lambda));
   }
   if (pose_.constant()) {
-    block.D = prepared.gradients.pose(0);
+    block.D = prepared.gradient(0);
   } else {
-    pose_.blend(prepared.gradients, prepared.columns, scratch_.data(), block.blended.data());
+    pose_.blend(prepared, scratch_.data(), block.blended.data());
     block.D = block.blended.data();
   }
 }
@@ -169,112 +122,106 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
 template <class T>
 void CubatureForces<T>::set_pose(std::span<const double> p, std::span<const Vec3> positions) {
   pose_.update(p);
+  modulus_ = T(0);
   for (std::size_t k = 0; k < blocks_.size(); ++k) pose_block(positions, prepared_->elements[k], blocks_[k]);
 }
 
 template <class T>
-std::array<std::size_t, 2> CubatureForces<T>::range(const PreparedElements<T>& prepared, int part) const {
-  const std::size_t batches = prepared.tets.batch_count(), count = parts_.size(), k = static_cast<std::size_t>(part);
-  return {k * batches / count, (k + 1) * batches / count};
+void CubatureForces<T>::gather(const PreparedElements<T>& prepared, const T* all) {
+  prepared.columns.gather(all, q_.data());
+}
+
+template <class T>
+void CubatureForces<T>::scatter_sums(const PreparedElements<T>& prepared, T* all) {
+  const std::vector<int>& place = prepared.columns.place;
+  for (std::size_t c = 0; c < place.size(); ++c) all[place[c]] += sum_of(sums_[c]);
 }
 
 template <class T>
 template <class Model>
-void CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, int part, Block& block) {
-  const int stride = prepared.columns.stride;
-  const auto [first, last] =
-      part == all_parts ? std::array<std::size_t, 2>{0, prepared.tets.batch_count()} : range(prepared, part);
+T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, Block& block) {
+  T energy = T(0);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
     const LaneMatrix& B = block.B[b];
-    const LaneMatrix F = gather(block.D, b, q_.data(), stride) * B + LaneMatrix::Identity();
+    const LaneMatrix F =
+        times(block.D + b * prepared.batch_size(), q_, prepared.columns.place.size()) * B + LaneMatrix::Identity();
     const Model model(F, {block.mu[b], block.lambda[b]});
-    const LaneMatrix P = model.stress() * B.transpose() * block.weight[b];
-    for (int lane = 0; lane < width; ++lane)
-      for (int k = 0; k < 9; ++k)
-        block.stress[(b * width + static_cast<std::size_t>(lane)) * 9 + static_cast<std::size_t>(k)] =
-            P.data()[k][lane];
-    if (b < first || b >= last) continue;
-    Eigen::Matrix<Lanes, 9, 9> J;
-    model.jacobian(J);
-    through_rest(B, J);
-    for (int k = 0; k < 81; ++k) J.data()[k] *= block.weight[b];
-    multiply_jacobian(block.D, b, J, stride, block.JD.data());
+    energy += sum_of(model.energy() * block.weight[b]);
+    block.stress[b] = model.stress() * B.transpose() * block.weight[b];
+    LaneStiffness& H = block.H[b];
+    model.jacobian(H);
+    through_rest(B, H);
+    for (int k = 0; k < 81; ++k) H.data()[k] *= block.weight[b];
   }
+  return energy;
 }
 
 template <class T>
-void CubatureForces<T>::evaluate(const T* q, int part) {
+void CubatureForces<T>::correct(const T* q, Corrected& corrected) const {
+  std::fill(corrected.added.begin(), corrected.added.end(), T(0));
+  std::fill(corrected.taken.begin(), corrected.taken.end(), T(0));
+  pose_.multiply(pose_.added(), q, corrected.added.data());
+  pose_.multiply(pose_.taken(), q, corrected.taken.data());
+  const T taken = T(0.5) * dot(corrected.taken.data(), q, stride());
+  corrected.t = T(1) / (T(1) + taken / static_cast<T>(prepared_->model->taken_limit));
+  corrected.energy = T(0.5) * dot(corrected.added.data(), q, stride()) - taken * corrected.t;
+}
+
+template <class T>
+T CubatureForces<T>::evaluate(const T* q) {
+  correct(q, corrected_);
+  T energy = corrected_.energy;
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
-      std::fill(q_.begin(), q_.end(), T(0));
-      prepared_->elements[k].columns.gather(q, q_.data());
-      evaluate_block<typename decltype(model)::type>(prepared_->elements[k], part, blocks_[k]);
+      gather(prepared_->elements[k], q);
+      energy += evaluate_block<typename decltype(model)::type>(prepared_->elements[k], blocks_[k]);
     }
   });
-  std::fill(linear_.begin(), linear_.end(), T(0));
-  pose_.multiply(pose_.correction(), q, linear_.data());
-  if (part == all_parts) {
-    for (int k = 0; k < parts(); ++k) refresh(k);
-  } else {
-    refresh(part);
-  }
-  sum_parts();
-}
-
-/// From the JD of its elements.
-template <class T>
-void CubatureForces<T>::refresh(int part) {
-  std::vector<T>& target = parts_[static_cast<std::size_t>(part)];
-  std::fill(target.begin(), target.end(), T(0));
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    const PreparedElements<T>& elements = prepared_->elements[k];
-    const auto stride = static_cast<std::size_t>(elements.columns.stride);
-    const auto [first, last] = range(elements, part);
-    const std::size_t begin = first * width * 9, end = std::min(last * width, elements.tets.count()) * 9;
-    if (begin >= end) continue;
-    std::fill(product_.begin(), product_.begin() + static_cast<std::ptrdiff_t>(stride * stride), T(0));
-    add_product(blocks_[k].D + begin * stride, blocks_[k].JD.data() + begin * stride, end - begin,
-                elements.columns.stride, product_.data());
-    const std::vector<int>& place = elements.columns.place;
-    for (std::size_t c = 0; c < place.size(); ++c) {
-      T* column = target.data() + static_cast<std::size_t>(place[c]) * static_cast<std::size_t>(prepared_->stride);
-      const T* source = product_.data() + c * stride;
-      for (std::size_t r = c; r < place.size(); ++r) column[place[r]] += source[r];
-    }
-  }
-}
-
-template <class T>
-void CubatureForces<T>::sum_parts() {
-  std::copy(pose_.correction(), pose_.correction() + stiffness_.size(), stiffness_.begin());
-  for (const std::vector<T>& part : parts_) pose_.add_scaled(T(1), part.data(), stiffness_.data());
+  return energy;
 }
 
 template <class T>
 void CubatureForces<T>::add_force(T* f) {
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const PreparedElements<T>& elements = prepared_->elements[k];
-    const int stride = elements.columns.stride;
-    std::fill(f_.begin(), f_.end(), T(0));
-    const std::size_t rows = elements.tets.count() * 9;
-    for (std::size_t r = 0; r < rows; ++r) {
-      const T* d = blocks_[k].D + r * static_cast<std::size_t>(stride);
-      const Lanes s(blocks_[k].stress[r]);
-      for (int c = 0; c < stride; c += width) store(f_.data() + c, load(f_.data() + c) + load(d + c) * s);
-    }
-    elements.columns.scatter_add(f_.data(), f);
+    std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
+    for (std::size_t b = 0; b < elements.tets.batch_count(); ++b)
+      add_transposed(blocks_[k].D + b * elements.batch_size(), blocks_[k].stress[b].data(),
+                     elements.columns.place.size(), sums_.data());
+    scatter_sums(elements, f);
   }
-  for (std::size_t c = 0; c < linear_.size(); ++c) f[c] += linear_[c];
+  const T t = corrected_.t;
+  for (std::size_t c = 0; c < product_.size(); ++c) f[c] += corrected_.added[c] - t * t * corrected_.taken[c];
 }
 
 template <class T>
-void CubatureForces<T>::add_stiffness(T factor, T* matrix) const {
-  pose_.add_scaled(factor, stiffness_.data(), matrix);
+void CubatureForces<T>::multiply_changing(const T* x, T* y) {
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const PreparedElements<T>& elements = prepared_->elements[k];
+    const std::size_t columns = elements.columns.place.size();
+    gather(elements, x);
+    std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
+    for (std::size_t b = 0; b < elements.tets.batch_count(); ++b) {
+      const Lanes* D = blocks_[k].D + b * elements.batch_size();
+      const LaneMatrix G = times(D, q_, columns);
+      Lanes s[9];
+      times(blocks_[k].H[b], G.data(), s);
+      add_transposed(D, s, columns, sums_.data());
+    }
+    scatter_sums(elements, y);
+  }
+  std::fill(product_.begin(), product_.end(), T(0));
+  pose_.multiply(pose_.taken(), x, product_.data());
+  const T t = corrected_.t;
+  const T back =
+      T(2) * t * t * t / static_cast<T>(prepared_->model->taken_limit) * dot(corrected_.taken.data(), x, stride());
+  for (std::size_t c = 0; c < product_.size(); ++c) y[c] += back * corrected_.taken[c] - t * t * product_[c];
 }
 
 template <class T>
-void CubatureForces<T>::multiply_stiffness(const T* x, T* y) const {
-  pose_.multiply(stiffness_.data(), x, y);
+void CubatureForces<T>::multiply_stiffness(const T* x, T* y) {
+  multiply_changing(x, y);
+  pose_.multiply(pose_.added(), x, y);
 }
 
 template <class T>
@@ -282,27 +229,23 @@ template <class Model>
 T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Block& block) const {
   T total = T(0);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
-    const LaneMatrix F = gather(block.D, b, q_.data(), prepared.columns.stride) * block.B[b] + LaneMatrix::Identity();
-    const Lanes energy = Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b];
-    for (int lane = 0; lane < width && b * width + static_cast<std::size_t>(lane) < prepared.tets.count(); ++lane)
-      total += energy[lane];
+    const LaneMatrix F = times(block.D + b * prepared.batch_size(), q_, prepared.columns.place.size()) * block.B[b] +
+                         LaneMatrix::Identity();
+    total += sum_of(Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b]);
   }
   return total;
 }
 
 template <class T>
 T CubatureForces<T>::energy(const T* q) {
-  T total = T(0);
+  correct(q, elsewhere_);
+  T total = elsewhere_.energy;
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
-      std::fill(q_.begin(), q_.end(), T(0));
-      prepared_->elements[k].columns.gather(q, q_.data());
+      gather(prepared_->elements[k], q);
       total += block_energy<typename decltype(model)::type>(prepared_->elements[k], blocks_[k]);
     }
   });
-  std::fill(linear_.begin(), linear_.end(), T(0));
-  pose_.multiply(pose_.correction(), q, linear_.data());
-  for (int c = 0; c < size(); ++c) total += T(0.5) * linear_[static_cast<std::size_t>(c)] * q[c];
   return total;
 }
 

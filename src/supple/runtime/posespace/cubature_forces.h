@@ -8,17 +8,20 @@
 //   Ψ(F) = Ψ(Rᵀ F R) = Ψ(1 + Ĝ S⁻¹),   vec(Ĝ) = D_e q,  D_e = Σ_i w_i D_e,i Υ
 // (with directions of the world: Ψ(1 + G F_Φ⁻¹)). The chain rule through B = S⁻¹ or F_Φ⁻¹ acts on nine numbers of an
 // element, not on its r columns: with the weight w,
-//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P Bᵀ)      K̃ = Σ w D_eᵀ H D_e,   H = (B ⊗ 1) (∂P/∂F) (Bᵀ ⊗ 1)
-// Forces are always those of all elements. K̃ only says which way an implicit step goes, and changes slowly; its sum may
-// be refreshed in turn, a part of the elements at a time.
+//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P Bᵀ)      K̃ x = Σ w D_eᵀ H D_e x,   H = (B ⊗ 1) (∂P/∂F) (Bᵀ ⊗ 1)
+// K̃ itself is never summed: that would take 9 r²/2 multiplications an element, a product with it takes 18 r.
 //
-// To force and stiffness the corrections C̃ of the poses' linear responses are added (asset/pose_space_model.h).
-// Between known poses the rotation counts as constant in an element. Taking its gradient along would strain flesh
-// wherever limbs bend, however little it moves: R is a choice of directions, blended from few sites, and its wrinkles
-// are not the body's (measured: docs/theory.md).
+// To energy, force and stiffness the corrections C of the poses' linear responses are added
+// (asset/pose_space_model.h): with s = ½ qᵀ C⁻ q, t = 1/(1 + s/s₀)
+//   ½ qᵀ C⁺ q − s t      C⁺ q − t² C⁻ q      C⁺ − t² C⁻ + 2 t³/s₀ (C⁻q)(C⁻q)ᵀ
+// Between known poses the rotation counts as constant in an element. Taking its gradient
+// along would strain flesh wherever limbs bend, however little it moves: R is a choice of directions, blended from few
+// sites, and its wrinkles are not the body's (measured: docs/theory.md).
 #pragma once
 
 #include "supple/runtime/posespace/pose_interpolation.h"
+
+#include <limits>
 
 namespace supple {
 
@@ -26,11 +29,9 @@ template <class T>
 class CubatureForces {
  public:
   static constexpr int width = PosedTets<T>::width;
-  static constexpr int all_parts = -1;
 
   CubatureForces() = default;
-  /// `parts`: in how many parts the stiffness is kept.
-  explicit CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared, int parts = 1);
+  explicit CubatureForces(std::shared_ptr<const PreparedModel<T>> prepared);
 
   int size() const { return prepared_->size; }
   int stride() const { return prepared_->stride; }
@@ -40,51 +41,61 @@ class CubatureForces {
   /// What the pose made of bases and weights.
   const PoseInterpolation<T>& pose() const { return pose_; }
 
-  int parts() const { return static_cast<int>(parts_.size()); }
-
-  /// Stresses at q, padded to stride(), and the stiffness of one part of the elements there, or of all.
-  void evaluate(const T* q, int part = all_parts);
+  /// Stress and stiffness of all elements at q, padded to stride(), and the elastic energy there [J].
+  T evaluate(const T* q);
   /// f += f̃ of the last evaluate().
   void add_force(T* f);
-  /// The lower triangle of `matrix` += factor · K̃, each part as it was last evaluated.
-  void add_stiffness(T factor, T* matrix) const;
-  /// y += K̃ x, likewise.
-  void multiply_stiffness(const T* x, T* y) const;
+  /// y += (K̃ − C⁺) x of the last evaluate(): what changes with q.
+  void multiply_changing(const T* x, T* y);
+  /// y += K̃ x
+  void multiply_stiffness(const T* x, T* y);
   /// Elastic energy at q [J].
   T energy(const T* q);
+  /// What would stretch all flesh to some five times its length [J]: more is no motion of a character.
+  T absurd_energy() const { return T(1e4) * modulus_; }
+  /// Differences of energy below this are rounding [J].
+  T energy_noise() const { return T(64) * std::numeric_limits<T>::epsilon() * modulus_; }
 
  private:
   using Lanes = Pack<T, width>;
   using LaneMatrix = Eigen::Matrix<Lanes, 3, 3>;
+  using LaneStiffness = Eigen::Matrix<Lanes, 9, 9>;
 
   /// What changes while time runs, of one block of elements.
   struct Block {
     std::vector<Lanes> weight, mu, lambda;
     std::vector<LaneMatrix> B;
-    std::vector<T> blended;  ///< D of the pose; empty where the model has one pose
-    const T* D = nullptr;    ///< nine padded rows per element
-    std::vector<T> JD;       ///< w H D, likewise
-    std::vector<T> stress;   ///< w P Bᵀ, nine per element
+    std::vector<Lanes> blended;      ///< D of the pose; empty where the model has one pose
+    const Lanes* D = nullptr;        ///< as PreparedElements has it
+    std::vector<LaneMatrix> stress;  ///< w P Bᵀ
+    std::vector<LaneStiffness> H;    ///< w H
   };
 
   void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
-  /// The batches of a part.
-  std::array<std::size_t, 2> range(const PreparedElements<T>& prepared, int part) const;
   template <class Model>
-  void evaluate_block(const PreparedElements<T>& prepared, int part, Block& block);
-  void refresh(int part);
-  void sum_parts();
+  T evaluate_block(const PreparedElements<T>& prepared, Block& block);
   template <class Model>
   T block_energy(const PreparedElements<T>& prepared, const Block& block) const;
+  /// Own coordinates of a block into q_, and what it has in sums_ out to all coordinates.
+  void gather(const PreparedElements<T>& prepared, const T* all);
+  void scatter_sums(const PreparedElements<T>& prepared, T* all);
+  /// Of the corrections at a q.
+  struct Corrected {
+    std::vector<T> added, taken;  ///< C⁺ q, C⁻ q
+    T energy, t;
+  };
+  void correct(const T* q, Corrected& corrected) const;
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   PoseInterpolation<T> pose_;
   std::vector<Block> blocks_;
-  std::vector<std::vector<T>> parts_;  ///< of K̃ without corrections, lower triangles in padded columns …
-  std::vector<T> stiffness_;           ///< … and all together, with corrections
-  std::vector<T> linear_;              ///< C̃ q of the last evaluate()
-  std::vector<T> q_, f_;               ///< of a block
-  std::vector<T> scratch_, product_;
+  Corrected corrected_;  ///< in the last evaluate() …
+  Corrected elsewhere_;  ///< … and in energy()
+  std::vector<T> product_;
+  std::vector<T> q_;         ///< of a block
+  std::vector<Lanes> sums_;  ///< Dᵀs of a block, still apart by lanes
+  std::vector<T> scratch_;
+  T modulus_ = T(0);  ///< Σ w (μ + λ): energies are differences of numbers of this size
 };
 
 extern template class CubatureForces<float>;

@@ -22,15 +22,20 @@ void store(T* target, LanesOf<T> value) {
   std::memcpy(target, &value.v, sizeof value.v);
 }
 
+template <class T, int W>
+T sum_of(Pack<T, W> lanes) {
+  T total = T(0);
+  for (int lane = 0; lane < W; ++lane) total += lanes[lane];
+  return total;
+}
+
 /// Σ a_c b_c over whole vectors.
 template <class T>
 T dot(const T* a, const T* b, int stride) {
   constexpr int width = LanesOf<T>::width;
   LanesOf<T> sums(T(0));
   for (int c = 0; c < stride; c += width) sums += load(a + c) * load(b + c);
-  T total = T(0);
-  for (int lane = 0; lane < width; ++lane) total += sums[lane];
-  return total;
+  return sum_of(sums);
 }
 
 }  // namespace supple

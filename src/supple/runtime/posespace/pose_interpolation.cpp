@@ -25,7 +25,7 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   scale_.assign(stride(), T(0));
   factors_.assign(model.poses * stride(), T(0));
   mass_.assign(model.triangle(), T(0));
-  correction_.assign(model.triangle(), T(0));
+  for (auto* matrix : {&added_, &taken_, &linear_}) matrix->assign(model.triangle(), T(0));
   exact_[0] = 1;
   weights_[0] = T(1);
   active_count_ = 1;
@@ -59,16 +59,19 @@ void PoseInterpolation<T>::add_scaled(T factor, const T* matrix, T* target) cons
 
 template <class T>
 void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
-  const int n = prepared_->size;
-  for (int c = 0; c < n; ++c) {
-    const T* column = matrix + static_cast<std::size_t>(c) * stride();
-    T sum = column[c] * x[c];
-    const T value = x[c];
-    for (int r = c + 1; r < n; ++r) {
-      y[r] += column[r] * value;
-      sum += column[r] * x[r];
+  using Lanes = LanesOf<T>;
+  const auto s = static_cast<int>(stride());
+  for (int c = 0; c < prepared_->size; ++c) {
+    // Whole vectors from the diagonal on; what they hold above it is zero.
+    const T* column = matrix + c * s;
+    const Lanes value(x[c]);
+    Lanes sums(T(0));
+    for (int r = c / Lanes::width * Lanes::width; r < s; r += Lanes::width) {
+      const Lanes entries = load(column + r);
+      sums += entries * load(x + r);
+      store(y + r, load(y + r) + entries * value);
     }
-    y[c] += sum;
+    y[c] += sum_of(sums) - column[c] * x[c];
   }
 }
 
@@ -76,15 +79,14 @@ template <class T>
 void PoseInterpolation<T>::combine_mass() {
   const PreparedModel<T>& model = *prepared_;
   std::fill(mass_.begin(), mass_.end(), T(0));
-  std::fill(correction_.begin(), correction_.end(), T(0));
   for (const std::size_t i : active()) {
-    add_scaled(weights_[i], model.corrections.data() + i * model.triangle(), correction_.data());
     for (const std::size_t j : active()) {
       const T product = weights_[i] * weights_[j];
       if (j > i || std::abs(product) <= T(negligible)) continue;
       add_scaled(product, model.mass.data() + (i * (i + 1) / 2 + j) * model.triangle(), mass_.data());
     }
   }
+  combine_stiffness();
   for (int c = 0; c < model.size; ++c) {
     const T square = mass_[static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(c)];
     // A column that cancels out between poses has no direction left to be scaled up.
@@ -95,11 +97,50 @@ void PoseInterpolation<T>::combine_mass() {
       const auto at = static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(r);
       const T both = scale_[static_cast<std::size_t>(c)] * scale_[static_cast<std::size_t>(r)];
       mass_[at] *= both;
-      correction_[at] *= both;
+      added_[at] *= both;
+      taken_[at] *= both;
+      linear_[at] *= both;
     }
   }
   for (const std::size_t i : active())
     for (std::size_t c = 0; c < stride(); ++c) factors_[i * stride() + c] = weights_[i] * scale_[c];
+}
+
+template <class T>
+void PoseInterpolation<T>::combine_stiffness() {
+  const PreparedModel<T>& model = *prepared_;
+  T sum = T(0);
+  for (const std::size_t i : active()) sum += std::max(T(0), weights_[i]);
+  for (auto* matrix : {&added_, &taken_, &linear_}) std::fill(matrix->begin(), matrix->end(), T(0));
+  for (const std::size_t i : active()) {
+    if (!(weights_[i] > T(0))) continue;
+    const T share = weights_[i] / sum;
+    const std::size_t first = i * model.triangle();
+    add_scaled(share, model.added.data() + first, added_.data());
+    add_scaled(share, model.taken.data() + first, taken_.data());
+    add_scaled(share, model.linear.data() + first, linear_.data());
+  }
+}
+
+template <class T>
+void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, T* scratch,
+                                 typename PreparedElements<T>::Lanes* result) const {
+  using Lanes = typename PreparedElements<T>::Lanes;
+  const std::size_t columns = elements.columns.place.size(), batches = elements.tets.batch_count();
+  for (std::size_t k = 0; k < active_count_; ++k) elements.columns.gather(factors(active_[k]), scratch + k * columns);
+  for (std::size_t b = 0; b < batches; ++b) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::size_t at = b * elements.batch_size() + 9 * c;
+      Lanes sums[9];
+      for (Lanes& sum : sums) sum = Lanes(T(0));
+      for (std::size_t k = 0; k < active_count_; ++k) {
+        const Lanes factor(scratch[k * columns + c]);
+        const Lanes* source = elements.gradient(active_[k]) + at;
+        for (std::size_t n = 0; n < 9; ++n) sums[n] += source[n] * factor;
+      }
+      std::copy(sums, sums + 9, result + at);
+    }
+  }
 }
 
 template <class T>

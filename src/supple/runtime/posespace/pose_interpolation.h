@@ -2,7 +2,9 @@
 // PoseInterpolation: what a pose p makes of the poses that a model knows (2016 paper, Eq. 14 to 16, 20, 36).
 //
 //   w(p), as pose-space deformation weighs them             M̂ = Σ_i Σ_j w_i w_j Û_iᵀ M Û_j
-//   Υ_c = M̂_cc^(−1/2): columns of unit mass                 M̃ = Υ M̂ Υ,  C̃ = Υ Σ_i w_i C_i Υ
+//   Υ_c = M̂_cc^(−1/2): columns of unit mass                 M̃ = Υ M̂ Υ
+//   Λ̃ = Υ Σ_i w⁺_i Λ_i Υ / Σ_i w⁺_i,  w⁺ = max(0, w), so that it is positive beyond the known poses, too; C⁺, C⁻
+//   likewise
 //
 // Bases are then Σ_i Û_i diag(w_i Υ): a block asks for the factors of its own columns.
 #pragma once
@@ -28,25 +30,30 @@ class PoseInterpolation {
   /// w_i Υ_c for all columns c.
   const T* factors(std::size_t pose) const { return factors_.data() + pose * stride(); }
 
-  /// Lower triangles of M̃ and C̃, padded columns.
+  /// Lower triangles of M̃, C⁺, C⁻ and Λ̃, padded columns.
   const T* mass() const { return mass_.data(); }
-  const T* correction() const { return correction_.data(); }
+  const T* added() const { return added_.data(); }
+  const T* taken() const { return taken_.data(); }
+  const T* linear() const { return linear_.data(); }
 
   /// target += factor · matrix, both lower triangles in padded columns.
   void add_scaled(T factor, const T* matrix, T* target) const;
-  /// y += matrix x for a lower triangle of a symmetric matrix.
+  /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
 
   /// Σ_i X_i diag(factors of the block's columns), row by row; `scratch` holds a padded row for each pose.
   void blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, T* scratch, T* result) const;
+  /// Likewise the gradients of elements.
+  void blend(const PreparedElements<T>& elements, T* scratch, typename PreparedElements<T>::Lanes* result) const;
 
  private:
   std::size_t stride() const { return static_cast<std::size_t>(prepared_->stride); }
   void combine_mass();
+  void combine_stiffness();
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   std::vector<double> exact_, scratch_;
-  std::vector<T> weights_, scale_, factors_, mass_, correction_;
+  std::vector<T> weights_, scale_, factors_, mass_, added_, taken_, linear_;
   std::vector<std::size_t> active_;
   std::size_t active_count_ = 0;
 };

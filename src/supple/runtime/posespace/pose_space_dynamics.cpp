@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
+#include "supple/runtime/posespace/lanes.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -51,8 +53,8 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
 template <class T>
 Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const PreparedModel<T>> prepared,
                                                           const PoseSpaceSettings& settings) {
-  if (!(settings.time_step > 0) || settings.iterations < 1 || !(settings.stiffness_age >= 0) ||
-      !(settings.mass_damping >= 0) || !(settings.stiffness_damping >= 0)) {
+  if (!(settings.time_step > 0) || settings.iterations < 1 || !(settings.mass_damping >= 0) ||
+      !(settings.stiffness_damping >= 0)) {
     return input_error(
         "a time step must be positive, damping not negative, and a step needs at least one iteration; see the "
         "settings of the simulation");
@@ -64,31 +66,25 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.frames_ = FrameField<T>(model);
   dynamics.shown_frames_ = dynamics.frames_;
   dynamics.shown_pose_ = PoseInterpolation<T>(prepared);
-  dynamics.forces_ = CubatureForces<T>(prepared, stiffness_parts(settings));
+  dynamics.forces_ = CubatureForces<T>(prepared);
   dynamics.inertia_ =
       InertialForces<T>(prepared, settings.time_step, settings.integrator == PoseSpaceIntegrator::newmark);
   dynamics.surface_ = SurfaceShape<T>(prepared);
   dynamics.positions_.resize(model.points.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
-                       &dynamics.next_a_, &dynamics.residual_, &dynamics.along_})
+                       &dynamics.next_a_, &dynamics.residual_, &dynamics.along_, &dynamics.elastic_, &dynamics.trial_})
     values->assign(static_cast<std::size_t>(prepared->stride), T(0));
-  dynamics.system_.resize(prepared->size);
+  dynamics.mass_.resize(prepared->size);
+  dynamics.system_ = StepSystem<T>(*prepared);
   dynamics.prepared_ = std::move(prepared);
   dynamics.set_pose(model.rest->layout().neutral);
   return dynamics;
 }
 
 template <class T>
-int PoseSpaceDynamics<T>::stiffness_parts(const PoseSpaceSettings& settings) {
-  if (settings.iterations > 1) return 1;
-  return static_cast<int>(std::clamp(settings.stiffness_age / settings.time_step + 1e-6, 1.0, 8.0));
-}
-
-template <class T>
 void PoseSpaceDynamics<T>::reset() {
   for (auto* values : {&q_, &v_, &a_}) std::fill(values->begin(), values->end(), T(0));
   accelerated_ = true;
-  next_part_ = CubatureForces<T>::all_parts;
   inertia_.forget();
   inertia_.restate(q_.data(), v_.data());
 }
@@ -98,7 +94,6 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(velocity.begin(), velocity.end(), v_.begin());
   inertia_.restate(q_.data(), v_.data());
-  next_part_ = CubatureForces<T>::all_parts;
   accelerated_ = false;
 }
 
@@ -134,52 +129,94 @@ bool PoseSpaceDynamics<T>::find_acceleration(T mass_damping) {
   forces_.evaluate(q_.data());
   forces_.add_force(residual_.data());
   std::fill(along_.begin(), along_.end(), T(0));
-  forces_.multiply_stiffness(v_.data(), along_.data());
+  pose.multiply(pose.linear(), v_.data(), along_.data());
   for (std::size_t c = 0; c < q_.size(); ++c)
     residual_[c] = force_[c] - residual_[c] - static_cast<T>(settings_.stiffness_damping) * along_[c];
-  std::copy(pose.mass(), pose.mass() + prepared_->triangle(), system_.column(0));
-  if (!system_.factorize()) return false;
-  system_.solve(residual_.data());
+  std::copy(pose.mass(), pose.mass() + prepared_->triangle(), mass_.column(0));
+  if (!mass_.factorize()) return false;
+  mass_.solve(residual_.data());
   for (std::size_t c = 0; c < q_.size(); ++c) a_[c] = residual_[c] - mass_damping * v_[c];
   accelerated_ = true;
   return true;
 }
 
 template <class T>
-bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report) {
-  const auto beta = static_cast<T>(settings_.stiffness_damping);
-  const PoseInterpolation<T>& pose = forces_.pose();
-  double first = 0;
-  next_q_ = q_;
-  for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
-    for (std::size_t c = 0; c < q_.size(); ++c) {
-      const T delta = next_q_[c] - q_[c];
-      next_a_[c] = scheme.acceleration(delta, v_[c], a_[c]);
-      next_v_[c] = scheme.velocity(delta, v_[c], a_[c], next_a_[c]);
-      along_[c] = next_a_[c] + mass_damping * next_v_[c];
-      residual_[c] = -force_[c];
-    }
-    pose.multiply(pose.mass(), along_.data(), residual_.data());
-    forces_.evaluate(next_q_.data(), next_part_);
-    next_part_ = (next_part_ + 1) % forces_.parts();
-    forces_.add_force(residual_.data());
-    for (std::size_t c = 0; c < q_.size(); ++c) along_[c] = beta * next_v_[c];
-    forces_.multiply_stiffness(along_.data(), residual_.data());
-    const double norm = std::sqrt(squared_norm(residual_));
-    if (iteration == 0) first = norm;
-    report.residual = first > 0 ? norm / first : 0;
-    std::fill(system_.column(0), system_.column(0) + prepared_->triangle(), T(0));
-    pose.add_scaled(scheme.acceleration_factor + mass_damping * scheme.velocity_factor, pose.mass(), system_.column(0));
-    forces_.add_stiffness(T(1) + beta * scheme.velocity_factor, system_.column(0));
-    if (!system_.factorize()) return false;
-    system_.solve(residual_.data());
-    for (int c = 0; c < size(); ++c) next_q_[static_cast<std::size_t>(c)] -= residual_[static_cast<std::size_t>(c)];
-  }
+void PoseSpaceDynamics<T>::find_rates(const Scheme& scheme) {
   for (std::size_t c = 0; c < q_.size(); ++c) {
     const T delta = next_q_[c] - q_[c];
     next_a_[c] = scheme.acceleration(delta, v_[c], a_[c]);
     next_v_[c] = scheme.velocity(delta, v_[c], a_[c], next_a_[c]);
   }
+}
+
+/// residual_ ← M̃ (a' + α v') + β Λ̃ v' + f̃(q') − f̃_ext, elastic_ ← f̃(q'). Returns the elastic energy.
+template <class T>
+T PoseSpaceDynamics<T>::find_residual(const Scheme& scheme, T mass_damping) {
+  const PoseInterpolation<T>& pose = forces_.pose();
+  find_rates(scheme);
+  for (std::size_t c = 0; c < q_.size(); ++c) along_[c] = next_a_[c] + mass_damping * next_v_[c];
+  std::fill(residual_.begin(), residual_.end(), T(0));
+  pose.multiply(pose.mass(), along_.data(), residual_.data());
+  for (std::size_t c = 0; c < q_.size(); ++c) along_[c] = static_cast<T>(settings_.stiffness_damping) * next_v_[c];
+  pose.multiply(pose.linear(), along_.data(), residual_.data());
+  const T energy = forces_.evaluate(next_q_.data());
+  std::fill(elastic_.begin(), elastic_.end(), T(0));
+  forces_.add_force(elastic_.data());
+  for (std::size_t c = 0; c < q_.size(); ++c) residual_[c] += elastic_[c] - force_[c];
+  return energy;
+}
+
+/// Moves next_q_ along along_, not so far that what the step minimises
+///   φ(q') = ½ Δᵀ (c_M M̃ + c_Λ Λ̃) Δ + bᵀ Δ + W(q'),   ∇φ = residual
+/// would grow.
+template <class T>
+typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
+  const int n = prepared_->stride;
+  const T expected = T(0.5) * dot(along_.data(), residual_.data(), n);
+  const bool audible = -expected > forces_.energy_noise();
+  T slope = T(0), curvature = T(0);
+  if (audible) {
+    slope = T(2) * expected - dot(along_.data(), elastic_.data(), n);
+    curvature = system_.inertia(forces_.pose(), along_.data());
+  }
+  for (T length = T(1); length > T(0.002); length *= T(0.5)) {
+    for (std::size_t c = 0; c < next_q_.size(); ++c) trial_[c] = next_q_[c] + length * along_[c];
+    T change = expected;
+    if (audible)
+      change = length * slope + T(0.5) * length * length * curvature + forces_.energy(trial_.data()) - energy;
+    if (!(change <= forces_.energy_noise())) continue;
+    std::swap(next_q_, trial_);
+    return std::abs(change - expected) <= T(0.2) * std::abs(expected) ? Descent::expected : Descent::surprising;
+  }
+  return Descent::none;
+}
+
+template <class T>
+bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report) {
+  constexpr int more = 4;  // iterations, where the first went too far
+  const auto beta = static_cast<T>(settings_.stiffness_damping);
+  if (!system_.set(forces_.pose(), scheme.acceleration_factor + mass_damping * scheme.velocity_factor,
+                   beta * scheme.velocity_factor))
+    return false;
+  next_q_ = q_;
+  double first = 0;
+  int planned = settings_.iterations;
+  for (int iteration = 0; iteration < planned; ++iteration) {
+    const T energy = find_residual(scheme, mass_damping);
+    if (!(energy < forces_.absurd_energy())) return false;
+    const double norm = std::sqrt(squared_norm(residual_));
+    if (iteration == 0) first = norm;
+    report.residual = first > 0 ? norm / first : 0;
+    const int solver_iterations = system_.solve(forces_, residual_.data(), along_.data());
+    if (solver_iterations < 0) return false;
+    report.solver_iterations += solver_iterations;
+    for (T& value : along_) value = -value;
+    const Descent descent = descend(energy);
+    if (descent == Descent::none) return false;
+    if (descent == Descent::surprising)
+      planned = std::min(std::max(planned, iteration + 2), settings_.iterations + more);
+  }
+  find_rates(scheme);
   return all_finite(next_q_) && all_finite(next_v_) && all_finite(next_a_);
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // PoseSpaceDynamics: soft tissue on a moving rig, one instance of a character (2016 paper, Eq. 4 to 9).
 //
-//   M̃ q̈ + D̃ q̇ + f̃(q) = f̃_ext − Uᵀ M B⁻¹ a,   D̃ = α M̃ + β K̃(q)
+//   M̃ q̈ + D̃ q̇ + f̃(q) = f̃_ext − Uᵀ M B⁻¹ a,   D̃ = α M̃ + β Λ̃
 //
-// with M̃ of pose_interpolation.h, f̃ of cubature_forces.h and a of inertial_forces.h. Only differences of placements
+// with M̃, Λ̃ of pose_interpolation.h, f̃ of cubature_forces.h and a of inertial_forces.h. Only differences of placements
 // enter, each in its own place: the motion is the same wherever in the world, and whichever way, it happens.
+//
+// Damping is made of the stiffness at rest, Λ̃, and not of K̃(q): flesh that is squeezed may lose stiffness and more,
+// and damping must never drive. A step minimises a function (descend() in the .cpp), so Newton's method can look
+// where it goes: however violent the motion, what comes out is lower than what went in.
 //
 // step() allocates nothing and never throws; a step that breaks down is undone, the flesh put at rest, and that is
 // reported: no NaN leaves.
@@ -12,10 +16,9 @@
 
 #include "supple/base/result.h"
 #include "supple/rig/pose.h"
-#include "supple/runtime/posespace/cubature_forces.h"
 #include "supple/runtime/posespace/inertial_forces.h"
+#include "supple/runtime/posespace/step_system.h"
 #include "supple/runtime/posespace/surface_shape.h"
-#include "supple/runtime/subspace/dense_cholesky.h"
 
 namespace supple {
 
@@ -26,16 +29,13 @@ struct PoseSpaceSettings {
   double time_step = 1.0 / 240;    ///< [s]
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
-  int iterations = 1;              ///< Newton iterations per step
-  /// With one iteration the stiffness can be refreshed in turn, a part of the elements in each step, none of it older
-  /// than this [s]; at most eight parts. Twice as fast, and for gentle motion only: with 1/60 s jumps and falls made
-  /// several characters of our collection explode. 0: all of it in every step.
-  double stiffness_age = 0;
+  int iterations = 1;              ///< Newton iterations per step; more are taken where one goes too far
 };
 
 struct PoseSpaceReport {
-  double residual = 0.0;   ///< |residual| before the last iteration, relative to the first
-  bool recovered = false;  ///< the step broke down: the flesh was put at rest
+  double residual = 0.0;      ///< |residual| before the last iteration, relative to the first
+  bool recovered = false;     ///< the step broke down: the flesh was put at rest
+  int solver_iterations = 0;  ///< of conjugate gradients
 };
 
 template <class T>
@@ -56,10 +56,7 @@ class PoseSpaceDynamics {
   /// The character is at `placement` and in pose `p` one time step later.
   PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {});
   /// The next step starts the motion anew: what moved the character there was no motion. The flesh keeps its state.
-  void cut() {
-    inertia_.forget();
-    next_part_ = -1;
-  }
+  void cut() { inertia_.forget(); }
   /// At rest, motion forgotten.
   void reset();
 
@@ -80,11 +77,15 @@ class PoseSpaceDynamics {
   struct Scheme;
 
   PoseSpaceDynamics() = default;
-  static int stiffness_parts(const PoseSpaceSettings& settings);
   void set_pose(std::span<const double> p);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
   /// q̈ = M̃⁻¹ (f̃_ext − D̃ q̇ − f̃(q)), of a state that was put in.
   bool find_acceleration(T mass_damping);
+  void find_rates(const Scheme& scheme);
+  T find_residual(const Scheme& scheme, T mass_damping);
+  /// How far φ fell: as Newton's method expects, so that it has said all it can; otherwise; or not at all.
+  enum class Descent { expected, surprising, none };
+  Descent descend(T energy);
   bool solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
@@ -98,10 +99,10 @@ class PoseSpaceDynamics {
   std::vector<Vec3> positions_;
 
   bool accelerated_ = true;           ///< a_ fits q_ and v_
-  int next_part_ = -1;                ///< of the stiffness, to be refreshed; −1: all of it
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
-  std::vector<T> next_q_, next_v_, next_a_, residual_, along_;
-  DenseCholesky<T> system_;
+  std::vector<T> next_q_, next_v_, next_a_, residual_, along_, elastic_, trial_;
+  DenseCholesky<T> mass_;
+  StepSystem<T> system_;
 };
 
 extern template class PoseSpaceDynamics<float>;

@@ -38,6 +38,18 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   return result;
 }
 
+/// From nine rows per element to nine vectors per column of a batch.
+template <class T, class Lanes>
+void store_gradients(const MatX& gradients, std::size_t batch_size, Lanes* target) {
+  constexpr auto width = static_cast<Eigen::Index>(Lanes::width);
+  for (Eigen::Index row = 0; row < gradients.rows(); ++row) {
+    const Eigen::Index element = row / 9, k = row % 9;
+    Lanes* batch = target + static_cast<std::size_t>(element / width) * batch_size;
+    for (Eigen::Index c = 0; c < gradients.cols(); ++c)
+      batch[9 * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c)));
+  }
+}
+
 template <class T>
 PreparedElements<T> prepare(const ElementBlock& block, int width) {
   PreparedElements<T> result;
@@ -48,8 +60,10 @@ PreparedElements<T> prepare(const ElementBlock& block, int width) {
   result.weight = lanes_of<T, Lanes>(block.weights, batches, T(0));
   result.mu = lanes_of<T, Lanes>(block.mu, batches, T(1));
   result.lambda = lanes_of<T, Lanes>(block.lambda, batches, T(1));
-  const std::size_t rows = batches * static_cast<std::size_t>(width) * 9;
-  result.gradients = pose_matrices<T>(block.gradients, rows, result.columns.stride);
+  result.gradients.assign(block.gradients.size() * batches * result.batch_size(), Lanes(T(0)));
+  for (std::size_t pose = 0; pose < block.gradients.size(); ++pose)
+    store_gradients<T>(block.gradients[pose], result.batch_size(),
+                       result.gradients.data() + pose * batches * result.batch_size());
   return result;
 }
 
@@ -79,9 +93,12 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
   for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(block.vertices, width));
   for (const VertexBlock& block : model->surface.blocks) surface.push_back(prepare<T>(block, width));
   mass.assign(poses * (poses + 1) / 2 * triangle(), T(0));
-  corrections.assign(poses * triangle(), T(0));
+  for (auto* matrices : {&added, &taken, &linear}) matrices->assign(poses * triangle(), T(0));
+  const MatX diagonal = model->stiffness.asDiagonal();
   for (std::size_t i = 0, pair = 0; i < poses; ++i) {
-    if (i < model->corrections.size()) store_lower(model->corrections[i], stride, corrections.data() + i * triangle());
+    if (i < model->added.size()) store_lower(model->added[i], stride, added.data() + i * triangle());
+    if (i < model->taken.size()) store_lower(model->taken[i], stride, taken.data() + i * triangle());
+    store_lower(i < model->linear.size() ? model->linear[i] : diagonal, stride, linear.data() + i * triangle());
     for (std::size_t j = 0; j <= i; ++j, ++pair) {
       MatX both = MatX::Identity(size, size);
       if (pair < model->mass.size())

@@ -40,7 +40,13 @@ struct PreparedElements {
   BlockColumns columns;
   PosedTets<T> tets;
   std::vector<Lanes> weight, mu, lambda;  ///< for each pose all batches
-  PoseMatrices<T> gradients;
+  /// D for each pose: for each batch and column nine vectors, a lane for each element. Both D q and Dᵀ s then run over
+  /// memory as it lies, without sums across lanes.
+  std::vector<Lanes> gradients;
+
+  /// Vectors of a batch.
+  std::size_t batch_size() const { return 9 * columns.place.size(); }
+  const Lanes* gradient(std::size_t pose) const { return gradients.data() + pose * tets.batch_count() * batch_size(); }
 };
 
 template <class T>
@@ -65,7 +71,7 @@ struct PreparedModel {
   /// Lower triangles, `size` padded columns each: for each pair of poses j ≤ i what w_i w_j is multiplied with …
   std::vector<T> mass;
   /// … and for each pose what w_i is.
-  std::vector<T> corrections;
+  std::vector<T> added, taken, linear;
 
   std::size_t triangle() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(stride); }
 };

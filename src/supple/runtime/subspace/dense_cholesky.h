@@ -51,9 +51,7 @@ class DenseCholesky {
     }
     for (int j = n_ - 1; j >= 0; --j) {
       const T* __restrict l = L_.data() + j * stride_;
-      T value = x[j];
-      for (int i = j + 1; i < n_; ++i) value -= l[i] * x[i];
-      x[j] = value * inverse_diagonal_[static_cast<std::size_t>(j)];
+      x[j] = (x[j] - dot(l, x, j + 1)) * inverse_diagonal_[static_cast<std::size_t>(j)];
     }
   }
 
@@ -79,6 +77,16 @@ class DenseCholesky {
       const Vector f(l[j]);
       for (int i = begin; i < stride_; i += width) store(target + i, load(target + i) - f * load(l + i));
     }
+  }
+  /// Σ l_i x_i from row `first` on; in whole vectors, which a compiler may not do by itself to a sum.
+  T dot(const T* l, const T* x, int first) const {
+    Pack<T, width> sums(T(0));
+    int i = first;
+    for (; i + width <= n_; i += width) sums += load(l + i) * load(x + i);
+    T total = T(0);
+    for (; i < n_; ++i) total += l[i] * x[i];
+    for (int lane = 0; lane < width; ++lane) total += sums[lane];
+    return total;
   }
   static Pack<T, width> load(const T* source) {
     Pack<T, width> result;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/runtime/posespace/step_system.h"
+
+#include "supple/runtime/posespace/lanes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+constexpr int most_iterations = 24;
+/// Of the error, in the norm of energy, that ends the iterations: what Newton's method leaves is larger.
+constexpr double tolerance = 1e-3;
+
+template <class T>
+void add_scaled(std::vector<T>& target, T factor, const std::vector<T>& other) {
+  for (std::size_t c = 0; c < target.size(); ++c) target[c] += factor * other[c];
+}
+
+}  // namespace
+
+template <class T>
+StepSystem<T>::StepSystem(const PreparedModel<T>& prepared)
+    : size_(prepared.size), stride_(prepared.stride), A_(prepared.triangle(), T(0)) {
+  for (auto* values : {&residual_, &z_, &p_, &product_}) values->assign(static_cast<std::size_t>(stride_), T(0));
+  preconditioner_.resize(size_);
+}
+
+template <class T>
+bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor) {
+  if (pose.constant() && mass_factor == mass_factor_ && linear_factor == linear_factor_) return true;
+  mass_factor_ = mass_factor, linear_factor_ = linear_factor;
+  std::copy(pose.added(), pose.added() + A_.size(), A_.begin());
+  pose.add_scaled(mass_factor, pose.mass(), A_.data());
+  pose.add_scaled(linear_factor, pose.linear(), A_.data());
+  T* P = preconditioner_.column(0);
+  std::fill(P, P + A_.size(), T(0));
+  pose.add_scaled(mass_factor, pose.mass(), P);
+  pose.add_scaled(linear_factor + T(1), pose.linear(), P);
+  if (preconditioner_.factorize()) return true;
+  mass_factor_ = T(0);
+  return false;
+}
+
+template <class T>
+int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta) {
+  std::copy(b, b + stride_, residual_.begin());
+  std::fill(delta, delta + stride_, T(0));
+  z_ = residual_;
+  preconditioner_.solve(z_.data());
+  p_ = z_;
+  T remaining = dot(residual_.data(), z_.data(), stride_);
+  if (!std::isfinite(remaining)) return -1;
+  const T enough = static_cast<T>(tolerance * tolerance) * remaining;
+  int iteration = 0;
+  while (iteration < most_iterations && remaining > enough) {
+    ++iteration;
+    std::fill(product_.begin(), product_.end(), T(0));
+    forces.pose().multiply(A_.data(), p_.data(), product_.data());
+    forces.multiply_changing(p_.data(), product_.data());
+    const T curvature = dot(p_.data(), product_.data(), stride_);
+    if (!(curvature > T(0))) {
+      if (iteration == 1) std::copy(p_.begin(), p_.end(), delta);
+      break;
+    }
+    const T length = remaining / curvature;
+    for (int c = 0; c < size_; ++c) delta[c] += length * p_[static_cast<std::size_t>(c)];
+    add_scaled(residual_, -length, product_);
+    z_ = residual_;
+    preconditioner_.solve(z_.data());
+    const T next = dot(residual_.data(), z_.data(), stride_);
+    const T turn = next / remaining;
+    for (std::size_t c = 0; c < p_.size(); ++c) p_[c] = z_[c] + turn * p_[c];
+    remaining = next;
+  }
+  return iteration;
+}
+
+template <class T>
+T StepSystem<T>::inertia(const PoseInterpolation<T>& pose, const T* x) {
+  std::fill(product_.begin(), product_.end(), T(0));
+  pose.multiply(pose.added(), x, product_.data());
+  const T corrected = dot(product_.data(), x, stride_);
+  std::fill(product_.begin(), product_.end(), T(0));
+  pose.multiply(A_.data(), x, product_.data());
+  return dot(product_.data(), x, stride_) - corrected;
+}
+
+template class StepSystem<float>;
+template class StepSystem<double>;
+
+}  // namespace supple
