@@ -3,8 +3,9 @@
 // PoseSpaceDynamics (runtime/posespace), with every vertex of the mesh free instead of r coordinates: fixed bones, rest
 // shape Φ(p) from the same rig, all elements, consistent mass.
 //
-// Damping is made of the stiffness of the pose at rest, as there. Displacements are kept in the frame of the character's root. Damping acts on what moves relative to the turning
-// flesh, so the state of each vertex is carried along by the rotation of its surroundings from step to step.
+// Damping is made of the stiffness of the pose at rest, as there. Displacements are kept in the frame of the
+// character's root. Damping acts on what moves relative to the turning flesh, so the state of each vertex is carried
+// along by the rotation of its surroundings from step to step.
 #pragma once
 
 #include "supple/fem/linear_solver.h"
