@@ -179,7 +179,8 @@ typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
     slope = T(2) * expected - dot(along_.data(), elastic_.data(), n);
     curvature = system_.inertia(forces_.pose(), along_.data());
   }
-  for (T length = T(1); length > T(0.002); length *= T(0.5)) {
+  // Where stiffness nearly vanishes Newton's method wants to go very far.
+  for (T length = T(1); length > T(1e-6); length *= T(0.3)) {
     for (std::size_t c = 0; c < next_q_.size(); ++c) trial_[c] = next_q_[c] + length * along_[c];
     T change = expected;
     if (audible)
@@ -212,7 +213,8 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
     report.solver_iterations += solver_iterations;
     for (T& value : along_) value = -value;
     const Descent descent = descend(energy);
-    if (descent == Descent::none) return false;
+    if (descent == Descent::none && iteration == 0) return false;
+    if (descent == Descent::none) break;
     if (descent == Descent::surprising)
       planned = std::min(std::max(planned, iteration + 2), settings_.iterations + more);
   }
