@@ -112,7 +112,7 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
     modulus_ += sum_of(block.weight[b] * (mu + lambda));
   }
   if (pose_.constant()) {
-    block.D = prepared.gradient(0);
+    block.D = prepared.gradients.data();
   } else {
     pose_.blend(prepared, scratch_.data(), block.blended.data());
     block.D = block.blended.data();

@@ -127,7 +127,10 @@ void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, T* scratch
                                  typename PreparedElements<T>::Lanes* result) const {
   using Lanes = typename PreparedElements<T>::Lanes;
   const std::size_t columns = elements.columns.place.size(), batches = elements.tets.batch_count();
-  for (std::size_t k = 0; k < active_count_; ++k) elements.columns.gather(factors(active_[k]), scratch + k * columns);
+  for (std::size_t k = 0; k < active_count_; ++k) {
+    elements.columns.gather(factors(active_[k]), scratch + k * columns);
+    for (std::size_t c = 0; c < columns; ++c) scratch[k * columns + c] *= elements.scale[c];
+  }
   for (std::size_t b = 0; b < batches; ++b) {
     for (std::size_t c = 0; c < columns; ++c) {
       const std::size_t at = b * elements.batch_size() + 9 * c;
@@ -135,8 +138,8 @@ void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, T* scratch
       for (Lanes& sum : sums) sum = Lanes(T(0));
       for (std::size_t k = 0; k < active_count_; ++k) {
         const Lanes factor(scratch[k * columns + c]);
-        const Lanes* source = elements.gradient(active_[k]) + at;
-        for (std::size_t n = 0; n < 9; ++n) sums[n] += source[n] * factor;
+        const auto* source = elements.gradient(active_[k]) + at;
+        for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
       }
       std::copy(sums, sums + 9, result + at);
     }

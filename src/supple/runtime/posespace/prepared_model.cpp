@@ -38,16 +38,24 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   return result;
 }
 
-/// From nine rows per element to nine vectors per column of a batch.
-template <class T, class Lanes>
-void store_gradients(const MatX& gradients, std::size_t batch_size, Lanes* target) {
-  constexpr auto width = static_cast<Eigen::Index>(Lanes::width);
+/// From nine rows per element to nine vectors per column of a batch, columns divided by their `scale`.
+template <class T, class Vector>
+void store_gradients(const MatX& gradients, const VecX& scale, std::size_t batch_size, Vector* target) {
+  constexpr auto width = static_cast<Eigen::Index>(PosedTets<T>::width);
   for (Eigen::Index row = 0; row < gradients.rows(); ++row) {
     const Eigen::Index element = row / 9, k = row % 9;
-    Lanes* batch = target + static_cast<std::size_t>(element / width) * batch_size;
+    Vector* batch = target + static_cast<std::size_t>(element / width) * batch_size;
     for (Eigen::Index c = 0; c < gradients.cols(); ++c)
-      batch[9 * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c)));
+      batch[9 * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c) / scale[c]));
   }
+}
+
+/// The largest entry of each column in any pose.
+VecX column_scale(const std::vector<MatX>& gradients) {
+  VecX scale = VecX::Constant(gradients.front().cols(), 1e-300);
+  for (const MatX& pose : gradients)
+    if (pose.rows() > 0) scale = scale.cwiseMax(pose.cwiseAbs().colwise().maxCoeff().transpose());
+  return scale;
 }
 
 template <class T>
@@ -60,10 +68,18 @@ PreparedElements<T> prepare(const ElementBlock& block, int width) {
   result.weight = lanes_of<T, Lanes>(block.weights, batches, T(0));
   result.mu = lanes_of<T, Lanes>(block.mu, batches, T(1));
   result.lambda = lanes_of<T, Lanes>(block.lambda, batches, T(1));
-  result.gradients.assign(block.gradients.size() * batches * result.batch_size(), Lanes(T(0)));
-  for (std::size_t pose = 0; pose < block.gradients.size(); ++pose)
-    store_gradients<T>(block.gradients[pose], result.batch_size(),
-                       result.gradients.data() + pose * batches * result.batch_size());
+  const std::size_t size = batches * result.batch_size(), poses = block.gradients.size();
+  if (poses == 1) {
+    result.gradients.assign(size, Lanes(T(0)));
+    store_gradients<T>(block.gradients[0], VecX::Ones(std::ssize(block.columns)), result.batch_size(),
+                       result.gradients.data());
+    return result;
+  }
+  const VecX scale = column_scale(block.gradients);
+  for (const double value : scale) result.scale.push_back(static_cast<T>(value));
+  result.pose_gradients.assign(poses * size, typename PreparedElements<T>::Stored{});
+  for (std::size_t i = 0; i < poses; ++i)
+    store_gradients<T>(block.gradients[i], scale, result.batch_size(), result.pose_gradients.data() + i * size);
   return result;
 }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Half precision numbers: every one of them, and what lies between.
+#include "supple/math/half.h"
+
+#include <gtest/gtest.h>
+
+namespace supple {
+namespace {
+
+TEST(Half, EveryNumberComesBack) {
+  for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const float value = from_half(half);
+    if (std::isnan(value)) continue;
+    EXPECT_EQ(to_half(value), half) << bits;
+    HalfPack pack;
+    pack.bits.fill(half);
+    EXPECT_EQ(widened(pack)[5], value);
+  }
+}
+
+TEST(Half, OthersGoToTheNearest) {
+  for (std::uint32_t bits = 0; bits < 0x7bffu; ++bits) {
+    const float below = from_half(static_cast<std::uint16_t>(bits)),
+                above = from_half(static_cast<std::uint16_t>(bits + 1));
+    const float middle = 0.5F * (below + above);
+    EXPECT_EQ(to_half(std::nextafter(middle, 0.0F)), bits);
+    EXPECT_EQ(to_half(std::nextafter(middle, 1e6F)), bits + 1);
+    EXPECT_EQ(to_half(middle), bits % 2 == 0 ? bits : bits + 1);  // ties to even
+    EXPECT_EQ(to_half(-middle), 0x8000u | to_half(middle));
+  }
+  EXPECT_EQ(to_half(65519.0F), 0x7bffu);
+  EXPECT_EQ(to_half(1e9F), 0x7c00u);
+  EXPECT_TRUE(std::isnan(from_half(to_half(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+}  // namespace
+}  // namespace supple
