@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace supple {
@@ -312,7 +313,8 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   read_poses(reader, *model);
   model->stiffness = reader.matrix("stiffness", ArchiveReader::any, 1);
   const Index size = model->size(), poses = model->pose_count();
-  if (size > most_coordinates || !(model->height > 0)) reader.misfit("stiffness");
+  if (size > most_coordinates) reader.misfit("stiffness");
+  if (!(model->height > 0)) reader.misfit("height");
   if (!reader.ok()) return {};
   model->corrections = read_triangles(reader, "corrections", size, poses);
   model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);

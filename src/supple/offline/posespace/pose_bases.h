@@ -40,7 +40,7 @@ struct PoseBasesInput {
   int size = 45;                                ///< r
   std::uint64_t seed = 1;
   StageStore* store = &StageStore::none();
-  ContentHash content;  ///< of all the above but `regions`, `contacts` and `size`, for the store
+  ContentHash content = {};  ///< of all the above but `regions`, `contacts` and `size`, for the store
 };
 
 struct PoseBases {
