@@ -2,6 +2,7 @@
 #include "asset_report.h"
 
 #include "report_rows.h"
+#include "supple/asset/character_archive.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/runtime/subspace/reduced_forces.h"
 
@@ -70,6 +71,45 @@ void add_model(ReportRows& out, const SubspaceModel& model) {
   out.json["coefficient_bytes"] = bytes;
 }
 
+void add_character(ReportRows& out, const CharacterAsset& asset) {
+  const PoseSpaceModel& model = *asset.model;
+  const CharacterFacts& facts = asset.facts;
+  const PoseLayout& layout = model.rest->layout();
+  const bool rotating = model.directions == BasisDirections::rotating;
+  out.row("character", "{}, {:.3g} m large, {} parameters of its rig", asset.name, model.height, layout.groups.size());
+  out.row("coordinates", "{} around {} {}, {}", model.size(), model.pose_count(),
+          model.pose_count() == 1 ? "pose" : "poses",
+          rotating ? "turning with the body" : "in directions of the world");
+  out.row("body", "{} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices, facts.vertices);
+  out.row("flesh", "{}, sways at {:.3g} Hz, damping ratio {:g}", to_string(model.material), asset.flesh_frequency,
+          asset.damping);
+  out.row("cubature", "{} elements in {} blocks, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
+          model.element_count(), model.elements.size(), 100 * facts.elastic_error, model.inertial_vertex_count(),
+          100 * facts.inertial_error);
+  out.row("rest shape", "{} points of the rig, {} of them turn the bases", model.points.size(), model.sites.size());
+  out.row("surface", "{} vertices on {} blocks", model.surface.vertex_count(), model.surface.blocks.size());
+  out.json["name"] = asset.name;
+  out.json["height_m"] = model.height;
+  out.json["parameters"] = nlohmann::ordered_json::array();
+  for (const ParameterGroup& group : layout.groups) out.json["parameters"].push_back(group.name);
+  out.json["coordinates"] = model.size();
+  out.json["poses"] = model.pose_count();
+  out.json["directions"] = rotating ? "rotating" : "world";
+  out.json["material"] = to_string(model.material);
+  out.json["frequency_hz"] = asset.flesh_frequency;
+  out.json["damping"] = asset.damping;
+  out.json["tets"] = facts.tets;
+  out.json["vertices"] = facts.vertices;
+  out.json["held_vertices"] = facts.held_vertices;
+  out.json["cubature"] = {{"elements", model.element_count()},
+                          {"elastic_error", facts.elastic_error},
+                          {"vertices", model.inertial_vertex_count()},
+                          {"inertial_error", facts.inertial_error}};
+  out.json["points"] = model.points.size();
+  out.json["surface_vertices"] = model.surface.vertex_count();
+  out.json["frequencies_hz"] = std::vector<double>(facts.frequencies.begin(), facts.frequencies.end());
+}
+
 }  // namespace
 
 Result<MeshReport> describe_asset(const std::filesystem::path& path) {
@@ -87,6 +127,10 @@ Result<MeshReport> describe_asset(const std::filesystem::path& path) {
     const Result<SubspaceModel> model = decode_subspace_model(*archive);
     if (!model.ok()) return model.error();
     add_model(out, *model);
+  } else if (archive->kind() == "character") {
+    const Result<CharacterAsset> asset = decode_character(*archive);
+    if (!asset.ok()) return asset.error();
+    add_character(out, *asset);
   }
   return MeshReport{std::move(out.text), std::move(out.json)};
 }

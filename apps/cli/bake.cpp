@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple bake: a character, or its recipe, becomes a file that plays with soft tissue in any glTF viewer.
 #include "supple/pipeline/bake.h"
+#include "character_options.h"
 #include "character_recipe.h"
 #include "command.h"
+#include "supple/asset/character_archive.h"
 
 #include <sys/resource.h>
 
@@ -12,26 +14,15 @@
 namespace supple {
 namespace {
 
-struct Options {
+struct Options : CharacterOptions {
   std::vector<std::string> inputs;
-  std::string output;
+  std::string output, asset;
   std::vector<std::string> clips;
-  std::optional<double> frequency, damping, from, to;
-  std::optional<int> size, tets;
+  std::optional<double> from, to;
   std::string loop = "auto", format, gravity, wind;
   double rate = 0, drag = 0, preroll = 2, tolerance = 0.1;
   bool helper_bones = false;
 };
-
-void apply(const Options& options, Recipe& recipe) {
-  if (options.frequency) {
-    recipe.material.frequency = *options.frequency;
-    recipe.material.young.reset();
-  }
-  if (options.damping) recipe.flesh.damping = *options.damping;
-  if (options.size) recipe.flesh.size = *options.size;
-  if (options.tets) recipe.tets = *options.tets;
-}
 
 Result<Vec3> vector_of(const std::string& option, const std::string& text) {
   if (text.empty()) return Vec3(Vec3::Zero());
@@ -76,17 +67,18 @@ double peak_memory() {
 
 double percent(double value, double whole) { return whole > 0 ? 100 * value / whole : 0; }
 
-void tell_built(const std::string& input, const BuiltCharacter& built, Session& session) {
-  const ReducedBody& reduced = built.reduced;
-  const PoseSpaceModel& model = *reduced.model;
+void tell_built(const std::string& input, const SoftCharacter& soft, Session& session) {
+  const CharacterFacts& facts = soft.asset.facts;
+  const PoseSpaceModel& model = *soft.asset.model;
   session.line("{}", input);
-  session.line("body          {} tetrahedra, {} of {} vertices held by bones", reduced.mesh.elements.size(),
-               reduced.fixed.size(), reduced.mesh.vertices.size());
-  session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", reduced.flesh_frequency,
-               model.size(), reduced.frequencies[0], std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
+  session.line("body          {} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices,
+               facts.vertices);
+  const double lowest = facts.frequencies.size() > 0 ? facts.frequencies[0] : 0;
+  session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", soft.asset.flesh_frequency,
+               model.size(), lowest, std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
-               model.element_count(), 100 * reduced.elastic_error, model.inertial_vertex_count(),
-               100 * reduced.inertial_error);
+               model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
+               100 * facts.inertial_error);
 }
 
 void tell_clips(const BakeReport& report, Session& session) {
@@ -119,31 +111,32 @@ void tell_output(const Options& options, const BakeReport& report, Session& sess
   }
 }
 
-std::string slowest(const BuiltCharacter& built, const BakeReport& report) {
-  const std::pair<double, const char*> stages[] = {{built.seconds.embed, "filling with tetrahedra"},
-                                                   {built.seconds.reduce, "reducing"},
+std::string slowest(const SoftCharacter& soft, const BakeReport& report) {
+  const std::pair<double, const char*> stages[] = {{soft.seconds.embed, "filling with tetrahedra"},
+                                                   {soft.seconds.reduce, "reducing"},
                                                    {report.simulate_seconds, "simulating"},
                                                    {report.write_seconds, "writing"}};
   const auto* most = std::max_element(std::begin(stages), std::end(stages));
   return fmt::format("{} ({:.1f} s)", most->second, most->first);
 }
 
-void fill_json(const std::string& input, const BuiltCharacter& built, const BakeReport& report, Json& out) {
-  const ReducedBody& reduced = built.reduced;
+void fill_json(const std::string& input, const SoftCharacter& soft, const BakeReport& report, Json& out) {
+  const CharacterFacts& facts = soft.asset.facts;
+  const PoseSpaceModel& model = *soft.asset.model;
   out["input"] = input;
   for (const auto& file : report.files) out["files"].push_back(file.string());
-  out["tets"] = reduced.mesh.elements.size();
-  out["vertices"] = reduced.mesh.vertices.size();
-  out["held_vertices"] = reduced.fixed.size();
-  out["coordinates"] = reduced.model->size();
-  out["frequency_hz"] = reduced.flesh_frequency;
-  out["young_pa"] = reduced.young;
+  out["tets"] = facts.tets;
+  out["vertices"] = facts.vertices;
+  out["held_vertices"] = facts.held_vertices;
+  out["coordinates"] = model.size();
+  out["frequency_hz"] = soft.asset.flesh_frequency;
+  out["young_pa"] = facts.young;
   out["height_m"] = report.height;
-  out["cubature"] = {{"elements", reduced.model->element_count()},
-                     {"elastic_error", reduced.elastic_error},
-                     {"posed_error", reduced.posed_error},
-                     {"vertices", reduced.model->inertial_vertex_count()},
-                     {"inertial_error", reduced.inertial_error}};
+  out["cubature"] = {{"elements", model.element_count()},
+                     {"elastic_error", facts.elastic_error},
+                     {"posed_error", facts.posed_error},
+                     {"vertices", model.inertial_vertex_count()},
+                     {"inertial_error", facts.inertial_error}};
   for (const BakedClipReport& clip : report.clips)
     out["clips"].push_back({{"name", clip.name},
                             {"duration_s", clip.duration},
@@ -165,38 +158,55 @@ void fill_json(const std::string& input, const BuiltCharacter& built, const Bake
                    {"rms_error_percent", percent(c.rms_error, c.height)},
                    {"normal_rms_degrees", c.normal_rms}};
   out["bytes"] = report.glb.bytes;
-  out["timing"] = {{"read_s", built.seconds.read},
-                   {"embed_s", built.seconds.embed},
-                   {"reduce_s", built.seconds.reduce},
+  out["timing"] = {{"read_s", soft.seconds.read},
+                   {"embed_s", soft.seconds.embed},
+                   {"reduce_s", soft.seconds.reduce},
                    {"simulate_s", report.simulate_seconds},
                    {"write_s", report.write_seconds}};
   out["peak_memory_mib"] = peak_memory();
+}
+
+/// Built, found, or taken from the file that --asset names.
+Result<SoftCharacter> soft_character(const Options& options, const CharacterJob& job, BuildCache* cache,
+                                     Session& session) {
+  if (options.asset.empty())
+    return make_soft_character(job.recipe, job.folder, session.progress,
+                               cache != nullptr ? *cache : StageStore::none());
+  session.progress.stage("reading the character");
+  Result<CharacterAsset> asset = load_character_asset(options.asset);
+  if (!asset.ok()) return asset.error();
+  Result<SoftCharacter> soft = dress_with_asset(job.recipe, job.folder, std::move(*asset));
+  if (!soft.ok()) return about(options.asset, soft.error());
+  return soft;
 }
 
 Status bake_one(const Options& options, const std::string& input, const std::filesystem::path& output, Session& session,
                 Json& out) {
   Result<CharacterJob> job = job_for(input);
   if (!job.ok()) return about(input, job.error());
-  apply(options, job->recipe);
+  options.apply(job->recipe);
   const Result<BakeSettings> settings = settings_of(options, job->recipe);
   if (!settings.ok()) return settings.error();
-  const Result<BuiltCharacter> built = build_character(job->recipe, job->folder, session.progress);
-  if (!built.ok()) return about(input, built.error());
+  const std::unique_ptr<BuildCache> cache = options.cache();
+  const Result<SoftCharacter> soft = soft_character(options, *job, cache.get(), session);
+  if (!soft.ok()) return about(input, soft.error());
   const Result<BakeReport> report =
-      bake_character(*built, job->recipe, job->folder, output, *settings, session.progress);
+      bake_character(*soft, job->recipe, job->folder, output, *settings, session.progress);
   if (!report.ok()) return about(input, report.error());
-  for (const std::string& warning : built->character().warnings) session.warnings.push_back(warning);
-  for (const std::string& warning : built->body.body.warnings) session.warnings.push_back(warning);
+  for (const std::string& warning : soft->character().warnings) session.warnings.push_back(warning);
+  for (const std::string& warning : soft->asset.facts.warnings) session.warnings.push_back(warning);
   const CompressionReport& compression = report->glb.compression;
   if (settings->format == BakeFormat::glb && !options.helper_bones && !compression.within_tolerance())
     session.warnings.push_back(fmt::format(
         "{}: {} morph targets bring the error to {:.2f} % of the height, not to the {:g} % asked for", output.string(),
         compression.targets, percent(compression.largest_error, compression.height), options.tolerance));
-  tell_built(input, *built, session);
+  tell_built(input, *soft, session);
+  tell_cache(cache.get(), session);
   tell_clips(*report, session);
   tell_output(options, *report, session);
-  session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(*built, *report), peak_memory());
-  fill_json(input, *built, *report, out);
+  session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(*soft, *report), peak_memory());
+  fill_json(input, *soft, *report, out);
+  out["cache"] = cache_json(cache.get());
   return {};
 }
 
@@ -232,6 +242,13 @@ Status bake(const Options& options, Session& session) {
   const bool one_file = options.inputs.size() == 1 && !caches;
   if (one_file && extension != ".glb" && extension != ".gltf")
     return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
+  if (!options.asset.empty()) {
+    if (options.inputs.size() > 1) return usage_error("--asset is of one character; bake the others by themselves");
+    if (options.frequency || options.size || options.tets)
+      return usage_error(
+          "--frequency, --size and --tets change what is built, but --asset brings what was built before; leave one "
+          "out");
+  }
   for (const std::string& input : options.inputs) {
     Json one = Json::object();
     const std::filesystem::path output =
@@ -259,12 +276,7 @@ Status bake(const Options& options, Session& session) {
 }
 
 void add_feel(CLI::App& app, Options& options) {
-  app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [4]")
-      ->check(positive())
-      ->type_name("HZ");
-  app.add_option("--damping", options.damping, "Damping ratio: 0 rings for ever, 1 hardly overshoots [0.2]")
-      ->check(CLI::Range(0.0, 10.0).description(""))
-      ->type_name("RATIO");
+  add_character_options(app, options);
   app.add_option("--gravity", options.gravity,
                  "Pull in m/s², as x,y,z; characters are drawn as gravity leaves them [none]")
       ->type_name("X,Y,Z");
@@ -275,9 +287,6 @@ void add_feel(CLI::App& app, Options& options) {
   app.add_option("--size", options.size, "Coordinates of the reduced body: more see finer motion [45]")
       ->check(CLI::Range(1, 400).description(""))
       ->type_name("R");
-  app.add_option("--tets", options.tets, "About how many tetrahedra")
-      ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))
-      ->type_name("N");
 }
 
 void add_motion(CLI::App& app, Options& options) {
@@ -307,12 +316,15 @@ RunCommand add(CLI::App& app) {
            "  supple bake hero.glb -o hero_soft.glb\n"
            "  supple bake hero.glb -o soft.glb --clip run --loop all --frequency 3\n"
            "  supple bake hero.toml -o caches --format pc2\n"
+           "  supple bake hero.glb --asset hero.supple -o hero_soft.glb\n"
            "  supple bake *.glb -o soft\n");
   const auto options = std::make_shared<Options>();
   app.add_option("INPUT", options->inputs, "A character (.glb, .gltf) or a recipe (.toml); or several")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options->output, "The character to write, or a folder")->required()->type_name("OUT");
+  app.add_option("--asset", options->asset, "The character's asset, built by `supple build`; clips may be new")
+      ->type_name("FILE");
   add_feel(app, *options);
   add_motion(app, *options);
   app.add_option("--tolerance", options->tolerance, "Largest error of the written motion, in % of the height [0.1]")
@@ -323,6 +335,7 @@ RunCommand add(CLI::App& app) {
       ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr", "png"}).description(""))
       ->type_name("FORMAT");
   app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");
+  add_cache_option(app, *options);
   return [options](Session& session) { return bake(*options, session); };
 }
 

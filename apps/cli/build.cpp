@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// supple build: a mesh or a scene becomes a subspace model that runs in real time.
+// supple build: a character becomes an asset that runs in real time, and so does a mesh or a scene.
+#include "build_character.h"
 #include "command.h"
 #include "mesh_options.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/file.h"
 #include "supple/pipeline/build_subspace.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace supple {
 namespace {
 
 struct Options : MeshOptions {
+  CharacterOptions character;
+  std::vector<CLI::Option*> object_only, character_only;
   std::string output;
   std::string sketch;
   int modes = 0;
@@ -80,11 +84,34 @@ void write_text(const Options& options, const SubspaceBuild& build, std::size_t 
   session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes) / (1 << 20));
 }
 
+/// The first of some options that was given.
+const CLI::Option* given(const std::vector<CLI::Option*>& options) {
+  const auto found =
+      std::find_if(options.begin(), options.end(), [](const auto* option) { return option->count() > 0; });
+  return found != options.end() ? *found : nullptr;
+}
+
+/// A glTF file of a character is taken as an object where the options are those of one.
+bool means_character(const Options& options) {
+  const bool object = given(options.object_only) != nullptr || given(options.mesh_only) != nullptr;
+  return (!object || options.is_scene()) && is_character(options.input);
+}
+
 Status build(const Options& options, Session& session) {
-  const Result<Scene> scene = make_scene(options);
-  if (!scene.ok()) return scene.error();
   if (std::filesystem::path(options.output).extension() != ".supple")
     return usage_error(fmt::format("-o {}: a model's file ends in .supple", options.output));
+  if (means_character(options)) {
+    for (const auto* some : {&options.object_only, &options.mesh_only})
+      if (const CLI::Option* wrong = given(*some))
+        return usage_error(fmt::format("{} is for objects, not for the character of a recipe", wrong->get_name()));
+    CharacterOptions character = options.character;
+    if (options.size > 0) character.size = options.size;
+    return build_character_asset(options.input, options.output, character, session);
+  }
+  if (const CLI::Option* wrong = given(options.character_only))
+    return usage_error(fmt::format("{} is for characters; {} is a mesh or a scene", wrong->get_name(), options.input));
+  const Result<Scene> scene = make_scene(options);
+  if (!scene.ok()) return scene.error();
   const Result<SubspaceBuild> built = build_subspace(*scene, session.progress);
   if (!built.ok()) return about(options.input, built.error());
   session.warnings = built->warnings;
@@ -96,28 +123,47 @@ Status build(const Options& options, Session& session) {
 }
 
 RunCommand add(CLI::App& app) {
-  describe(app,
-           "Makes a subspace model (.supple) of one deformable object: a solid mesh as it is, or a surface filled\n"
-           "with bricks. The basis comes from vibration modes and their derivatives, or from a sketch (--sketch);\n"
-           "the forces are exact for St. Venant-Kirchhoff material. `supple simulate` runs the model, `supple\n"
-           "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n",
-           "  supple build beam.veg --fix min-x -o beam.supple\n"
-           "  supple build spoon.obj --resolution 60 --fix max-x --young 2e9 --density 1200 -o spoon.supple\n"
-           "  supple build examples/beam_model.toml -o out/beam.supple\n");
+  describe(
+      app,
+      "Makes a file (.supple) that runs in real time.\n"
+      "Of a character, as a recipe or a .glb with a skin: its soft tissue with rig, reduced bases and cubature for\n"
+      "all poses. `supple bake --asset` bakes with it, for clips that came later too. What was built before is\n"
+      "found in a cache, so a changed recipe rebuilds only what it touches.\n"
+      "Of one deformable object: a subspace model of a solid mesh as it is, or of a surface filled\n"
+      "with bricks. The basis comes from vibration modes and their derivatives, or from a sketch (--sketch);\n"
+      "the forces are exact for St. Venant-Kirchhoff material. `supple simulate` runs the model, `supple\n"
+      "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n",
+      "  supple build hero.toml -o hero.supple\n"
+      "  supple build hero.glb -o hero.supple --size 60\n"
+      "  supple build beam.veg --fix min-x -o beam.supple\n"
+      "  supple build spoon.obj --resolution 60 --fix max-x --young 2e9 --density 1200 -o spoon.supple\n"
+      "  supple build examples/beam_model.toml -o out/beam.supple\n");
   const auto options = std::make_shared<Options>();
-  app.add_option("INPUT", options->input, "A mesh, or a scene (.toml) with mesh, materials, [[fix]] and [reduce]")
+  app.add_option("INPUT", options->input,
+                 "A character (.glb, .gltf), its recipe (.toml), a mesh, or a scene (.toml)\nwith mesh, materials, "
+                 "[[fix]] and [reduce]")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options->output, "The model to write")->required()->type_name("FILE");
-  app.add_option("-n,--modes", options->modes, "Linear modes that the basis grows from [20]")
-      ->check(positive())
-      ->type_name("K");
-  app.add_option("-r,--size", options->size, "Coordinates of the model [what is suggested, at most 30]")
+  options->object_only.push_back(
+      app.add_option("-n,--modes", options->modes, "Linear modes that an object's basis grows from [20]")
+          ->check(positive())
+          ->type_name("K"));
+  app.add_option("-r,--size", options->size,
+                 "Coordinates of the model [a character: 45; an object: what is suggested, at most 30]")
       ->check(positive())
       ->type_name("R");
-  app.add_flag("--anchored", options->anchored, "Refuse an object that can move as a whole");
-  app.add_option("--sketch", options->sketch, "A recording of `supple sketch` to solve and take the basis from")
-      ->type_name("FILE");
+  options->object_only.push_back(
+      app.add_flag("--anchored", options->anchored, "Refuse an object that can move as a whole"));
+  options->object_only.push_back(
+      app.add_option("--sketch", options->sketch, "A recording of `supple sketch` to solve and take the basis from")
+          ->type_name("FILE"));
+  add_character_options(app, options->character);
+  add_cache_option(app, options->character);
+  for (const char* name : {"--frequency", "--damping", "--tets", "--no-cache"}) {
+    options->character_only.push_back(app.get_option(name));
+    options->character_only.back()->group("Characters");
+  }
   add_mesh_options(app, *options, ", or paint:NAME for the\npainted part of a surface (the attribute above 0.5)");
   options->keep(app.add_option("--resolution", options->resolution, "Bricks along the longest side of a surface"))
       ->check(positive())
@@ -126,7 +172,7 @@ RunCommand add(CLI::App& app) {
   return [options](Session& session) { return build(*options, session); };
 }
 
-const RegisteredCommand registered{50, "build", "Make a real-time model of a deformable object.", add};
+const RegisteredCommand registered{50, "build", "Make a real-time asset of a character or an object.", add};
 
 }  // namespace
 }  // namespace supple

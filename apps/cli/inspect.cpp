@@ -52,16 +52,18 @@ Status inspect(const Options& options, Session& session) {
 }
 
 RunCommand add(CLI::App& app) {
-  describe(app,
-           "Shows what is in mesh files: format, counts, sets, materials, size, volume, mass, the quality of\n"
-           "the elements (volumes, dihedral angles) and of the surface (watertight, holes, non-manifold edges).\n"
-           "For characters (.glb, .gltf): meshes, skins, joints, clips, morph targets, extensions as well.\n"
-           "Reads .glb, .gltf, .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres.\n"
-           "Models (.supple) are checked byte by byte; their sizes, materials and frequencies are shown.\n",
-           "  supple inspect hero.glb\n"
-           "  supple inspect body.veg\n"
-           "  supple inspect *.obj --json report.json\n"
-           "  supple inspect spoon.supple\n");
+  describe(
+      app,
+      "Shows what is in mesh files: format, counts, sets, materials, size, volume, mass, the quality of\n"
+      "the elements (volumes, dihedral angles) and of the surface (watertight, holes, non-manifold edges).\n"
+      "For characters (.glb, .gltf): meshes, skins, joints, clips, morph targets, extensions as well.\n"
+      "Reads .glb, .gltf, .veg, .msh, .mesh, .node/.ele, .obj, .off, .stl and .ply. Lengths are taken as metres.\n"
+      "Assets (.supple) of characters and objects are checked byte by byte; their sizes, materials and frequencies\n"
+      "are shown.\n",
+      "  supple inspect hero.glb\n"
+      "  supple inspect body.veg\n"
+      "  supple inspect *.obj --json report.json\n"
+      "  supple inspect hero.supple spoon.supple\n");
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "Mesh or model files")->required()->type_name("");
   return [options](Session& session) { return inspect(*options, session); };

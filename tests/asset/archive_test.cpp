@@ -5,10 +5,10 @@
 #include "supple/io/file.h"
 #include "supple/mesh/box.h"
 #include "supple/offline/forces/cubic_forces.h"
+#include "support/memory_archive.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <filesystem>
 
 namespace supple {
@@ -20,14 +20,9 @@ std::string small_archive() {
   const std::vector<Index> values = {1, 2, 3};
   writer.add("indices", std::span<const Index>(values));
   writer.add("text", std::string_view("hello"));
+  writer.add_singles("singles", Eigen::MatrixXf::Constant(1, 5, 0.1f));
+  writer.add_shorts("shorts", MatXs::Constant(2, 2, -32767));
   return writer.bytes();
-}
-
-/// Aligned storage for bytes that are parsed in place.
-Result<Archive> parse(const std::string& bytes, std::vector<double>& storage) {
-  storage.assign(bytes.size() / 8 + 1, 0.0);
-  std::memcpy(storage.data(), bytes.data(), bytes.size());
-  return Archive::parse({reinterpret_cast<const std::byte*>(storage.data()), bytes.size()}, "file.supple");
 }
 
 SubspaceModel small_model() {
@@ -43,13 +38,16 @@ SubspaceModel small_model() {
 
 TEST(Archive, GivesBackWhatWasPutIn) {
   std::vector<double> storage;
-  const Result<Archive> archive = parse(small_archive(), storage);
+  const Result<Archive> archive = parse_archive(small_archive(), storage);
   ASSERT_TRUE(archive.ok()) << archive.error().message;
   EXPECT_EQ(archive->kind(), "test");
   EXPECT_EQ(archive->matrix("matrix").value(), MatX::Constant(3, 2, 1.25));
   EXPECT_EQ(archive->indices("indices").value()[2], 3);
   EXPECT_EQ(archive->text("text").value(), "hello");
+  EXPECT_EQ(archive->single_matrix("singles").value(), Eigen::MatrixXf::Constant(1, 5, 0.1f));
+  EXPECT_EQ(archive->short_matrix("shorts").value(), MatXs::Constant(2, 2, -32767));
   EXPECT_FALSE(archive->matrix("text").ok());
+  EXPECT_FALSE(archive->matrix("singles").ok());
   EXPECT_FALSE(archive->matrix("nothing").ok());
 }
 
@@ -60,7 +58,7 @@ TEST(Archive, AnyDamagedByteIsDetected) {
     for (const int flip : {1, 128, 255}) {
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ flip);
-      EXPECT_FALSE(parse(bad, storage).ok()) << "byte " << at;
+      EXPECT_FALSE(parse_archive(bad, storage).ok()) << "byte " << at;
     }
   }
 }
@@ -69,15 +67,15 @@ TEST(Archive, AnyTruncationIsDetected) {
   const std::string good = small_archive();
   std::vector<double> storage;
   for (std::size_t size = 0; size < good.size(); ++size)
-    EXPECT_FALSE(parse(good.substr(0, size), storage).ok()) << size;
-  EXPECT_FALSE(parse(good + "x", storage).ok());
+    EXPECT_FALSE(parse_archive(good.substr(0, size), storage).ok()) << size;
+  EXPECT_FALSE(parse_archive(good + "x", storage).ok());
 }
 
 TEST(Archive, AnotherVersionIsRefusedWithItsNumber) {
   std::string bytes = small_archive();
   bytes[8] = 9;
   std::vector<double> storage;
-  const Result<Archive> archive = parse(bytes, storage);
+  const Result<Archive> archive = parse_archive(bytes, storage);
   ASSERT_FALSE(archive.ok());
   EXPECT_EQ(archive.error().kind, ErrorKind::input);
   EXPECT_NE(archive.error().message.find("version 9"), std::string::npos) << archive.error().message;
@@ -114,7 +112,7 @@ TEST(SubspaceArchive, RoundTripIsExact) {
 
 TEST(SubspaceArchive, AnotherKindIsRefused) {
   std::vector<double> storage;
-  EXPECT_FALSE(decode_subspace_model(parse(small_archive(), storage).value()).ok());
+  EXPECT_FALSE(decode_subspace_model(parse_archive(small_archive(), storage).value()).ok());
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST_F(BakeCommand, InterruptLeavesThingsAsTheyWere) {
   for (const int milliseconds : {60, 300, 900, 2000}) {
     for (const std::string format : {"glb", "pc2"}) {
       const pid_t child = start({"bake", "mascot.glb", "-o", format == "glb" ? "soft.glb" : "caches", "--format",
-                                 format, "--tets", "12000", "--size", "45"});
+                                 format, "--tets", "12000", "--size", "45", "--no-cache"});
       std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       ::kill(child, SIGINT);
       const CliRun run = finish(child);
@@ -145,8 +145,8 @@ TEST_F(BakeCommand, InterruptLeavesThingsAsTheyWere) {
 TEST_F(BakeCommand, InterruptEndsTheWholeList) {
   std::filesystem::copy_file(path("mascot.glb"), path("second.glb"));
   std::filesystem::copy_file(path("mascot.glb"), path("third.glb"));
-  const pid_t child =
-      start(quick({"bake", "mascot.glb", "second.glb", "third.glb", "-o", "out", "--clip", "walk", "--to", "0.2"}));
+  const pid_t child = start(quick(
+      {"bake", "mascot.glb", "second.glb", "third.glb", "-o", "out", "--clip", "walk", "--to", "0.2", "--no-cache"}));
   for (int k = 0; k < 2400 && !std::filesystem::exists(path("out/mascot_soft.glb")); ++k)
     std::this_thread::sleep_for(std::chrono::milliseconds(25));
   ::kill(child, SIGINT);
@@ -160,7 +160,9 @@ TEST_F(BakeCommand, InterruptEndsTheWholeList) {
 // The whole road, from the mesh to the compressed file, gives the same bits on one thread and on two.
 TEST_F(BakeCommand, ThreadsDoNotChangeABit) {
   for (const std::string threads : {"1", "2"})
-    ASSERT_EQ(supple(quick({"bake", "mascot.glb", "-o", threads + ".glb", "--clip", "hop", "--threads", threads})).code,
+    ASSERT_EQ(supple(quick({"bake", "mascot.glb", "-o", threads + ".glb", "--clip", "hop", "--threads", threads,
+                            "--no-cache"}))
+                  .code,
               0);
   const std::string one = slurp(path("1.glb"));
   EXPECT_GT(one.size(), 10000u);

@@ -45,8 +45,14 @@ class CliTest : public testing::Test {
     folder = std::filesystem::temp_directory_path() / (std::string("supple_cli_") + info->test_suite_name() + "_" +
                                                        info->name() + "_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
+    ::setenv("SUPPLE_CACHE_DIR", cache().c_str(), 1);
   }
-  void TearDown() override { std::filesystem::remove_all(folder); }
+  void TearDown() override {
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove_all(cache());
+  }
+  /// Of the builds of this test.
+  std::filesystem::path cache() const { return folder.string() + ".cache"; }
 
   pid_t start(const std::vector<std::string>& arguments) const {
     std::vector<std::string> words = {SUPPLE_CLI};

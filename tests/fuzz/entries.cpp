@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/entries.h"
 
+#include "supple/asset/character_archive.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/bvh.h"
 #include "supple/io/gltf/read_character.h"
@@ -16,6 +17,7 @@
 #include "supple/io/veg.h"
 #include "supple/io/vertex_list.h"
 #include "supple/offline/sketch/sketch_recording.h"
+#include "supple/runtime/posespace/pose_space_dynamics.h"
 
 #include <cmath>
 #include <cstdio>
@@ -260,23 +262,53 @@ void sketch(std::string_view bytes) {
   require(again.ok() && again->loads == recording->loads, "what we write we can read");
 }
 
-void subspace_archive(std::string_view bytes) {
+namespace {
+
+/// Once as it is, once with a checksum that fits.
+template <class Check>
+void with_archives(std::string_view bytes, Check&& check) {
   std::string stamped(bytes);
   stamp_checksum(stamped);
   for (const std::string_view candidate : {bytes, std::string_view(stamped)}) {
     std::vector<double> aligned(candidate.size() / sizeof(double) + 1);
     std::memcpy(aligned.data(), candidate.data(), candidate.size());
     const Result<Archive> archive = Archive::parse(std::as_bytes(std::span(aligned)).first(candidate.size()), "input");
-    if (!archive.ok()) continue;
-    const Result<SubspaceModel> model = decode_subspace_model(*archive);
-    if (!model.ok()) continue;
+    if (archive.ok()) check(*archive);
+  }
+}
+
+}  // namespace
+
+void subspace_archive(std::string_view bytes) {
+  with_archives(bytes, [](const Archive& archive) {
+    const Result<SubspaceModel> model = decode_subspace_model(archive);
+    if (!model.ok()) return;
     require(model->basis.allFinite() && model->basis.rows() == 3 * model->vertex_count(), "the basis fits");
     require(in_range(model->elements, model->rest_positions.size()), "nodes exist");
     require(in_range(model->element_group, model->groups.size()), "groups exist");
     for (const Triangle& t : model->surface.triangles)
       require(in_range(t, model->surface.rest_positions.size()), "corners exist");
     require(model->surface.basis.rows() == 3 * model->surface.vertex_count(), "the surface's basis fits");
-  }
+  });
+}
+
+void character_archive(std::string_view bytes) {
+  with_archives(bytes, [](const Archive& archive) {
+    const Result<CharacterAsset> asset = decode_character(archive);
+    if (!asset.ok()) {
+      require(!asset.error().message.empty(), "refusals say why");
+      return;
+    }
+    require(encode_character(*asset).ok(), "what we read we can write");
+    // Whatever the numbers are, a step reads nothing that isn't there.
+    Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(asset->model, {});
+    if (!dynamics.ok()) return;
+    const std::vector<double> p = asset->model->rest->layout().neutral;
+    std::vector<Vec3> shown(static_cast<std::size_t>(asset->model->surface.vertex_count()));
+    for (int k = 0; k < 2; ++k) dynamics->step({}, p, {.gravity = Vec3(0, -9.81, 0)});
+    dynamics->surface_displacements({}, p, dynamics->coordinates(), shown);
+    for (const float q : dynamics->coordinates()) require(std::isfinite(q), "no NaN leaves a step");
+  });
 }
 
 void bvh(std::string_view bytes) {

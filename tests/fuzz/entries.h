@@ -19,7 +19,8 @@ void ply(std::string_view bytes);
 void gltf(std::string_view bytes);
 void vertex_list(std::string_view bytes);
 void sketch(std::string_view bytes);
-void subspace_archive(std::string_view bytes);  ///< once as it is, once with a checksum that fits
+void subspace_archive(std::string_view bytes);   ///< once as it is, once with a checksum that fits
+void character_archive(std::string_view bytes);  ///< likewise
 void bvh(std::string_view bytes);
 void mdd(std::string_view bytes);
 
@@ -39,6 +40,7 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"vertex_list", vertex_list},
                                      {"sketch", sketch},
                                      {"subspace_archive", subspace_archive},
+                                     {"character_archive", character_archive},
                                      {"gltf", gltf},
                                      {"bvh", bvh},
                                      {"mdd", mdd}};

@@ -80,7 +80,7 @@ class PeerTest : public testing::Test {
     for (const fs::path& file : {folder / "mascot.glb", rigged / "khr_cesiumman/CesiumMan.glb"}) {
       if (!fs::exists(file)) continue;
       const fs::path soft = folder / fmt::format("{}_soft.glb", file.stem().string());
-      const Ran ran = run(fmt::format("{} bake {} -o {}", SUPPLE_CLI, file.string(), soft.string()));
+      const Ran ran = run(fmt::format("{} bake {} -o {} --no-cache", SUPPLE_CLI, file.string(), soft.string()));
       EXPECT_EQ(ran.code, 0) << ran.output;
       if (ran.code == 0) files.push_back(soft);
     }

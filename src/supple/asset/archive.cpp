@@ -17,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "archives are little-endian and read in place");
 
 constexpr char magic[8] = {'S', 'U', 'P', 'P', 'L', 'E', '\r', '\n'};
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2, oldest_version = 1;
 constexpr std::uint32_t byte_order = 0x01020304;
 constexpr std::uint64_t alignment = 64;
 
@@ -49,7 +49,10 @@ std::uint64_t bytes_per_number(NumberType type) {
   switch (type) {
     case NumberType::byte:
       return 1;
+    case NumberType::int16:
+      return 2;
     case NumberType::int32:
+    case NumberType::float32:
       return 4;
     case NumberType::float64:
       return 8;
@@ -95,10 +98,10 @@ Status check_header(const Header& header, std::uint64_t size, const std::string&
     return input_error(file + " is not a Supple asset; make one with `supple build`");
   }
   if (header.byte_order != byte_order) return input_error(file + " is damaged; build it again");
-  if (header.version != version) {
+  if (header.version < oldest_version || header.version > version) {
     const bool newer = header.version > version;
     return input_error(file + " has asset version " + std::to_string(header.version) +
-                       ", but this program reads version " + std::to_string(version) + "; " +
+                       ", but this program reads versions up to " + std::to_string(version) + "; " +
                        (newer ? "update Supple" : "build it again"));
   }
   if (header.file_size != size) {
@@ -119,11 +122,22 @@ std::shared_ptr<const void> map_file(int descriptor, std::size_t size) {
 
 ArchiveWriter::ArchiveWriter(std::string_view kind) : kind_(kind) {}
 
-void ArchiveWriter::add(std::string_view name, const MatX& matrix) {
+template <class Matrix>
+void ArchiveWriter::add_matrix(std::string_view name, NumberType type, const Matrix& matrix) {
   const auto* data = reinterpret_cast<const char*>(matrix.data());
-  arrays_.push_back({std::string(name), NumberType::float64, static_cast<std::uint64_t>(matrix.rows()),
+  arrays_.push_back({std::string(name), type, static_cast<std::uint64_t>(matrix.rows()),
                      static_cast<std::uint64_t>(matrix.cols()),
-                     std::string(data, static_cast<std::size_t>(matrix.size()) * sizeof(double))});
+                     std::string(data, static_cast<std::size_t>(matrix.size()) * sizeof(typename Matrix::Scalar))});
+}
+
+void ArchiveWriter::add(std::string_view name, const MatX& matrix) { add_matrix(name, NumberType::float64, matrix); }
+
+void ArchiveWriter::add_singles(std::string_view name, const Eigen::MatrixXf& matrix) {
+  add_matrix(name, NumberType::float32, matrix);
+}
+
+void ArchiveWriter::add_shorts(std::string_view name, const MatXs& matrix) {
+  add_matrix(name, NumberType::int16, matrix);
 }
 
 void ArchiveWriter::add(std::string_view name, std::span<const Index> values) {
@@ -235,18 +249,32 @@ std::vector<std::string> Archive::names() const {
 std::uint64_t Archive::size_in_bytes() const { return size_; }
 
 Result<const Archive::Entry*> Archive::find(std::string_view name, NumberType type) const {
+  const bool list = type == NumberType::byte || type == NumberType::int32;
   for (const Entry& entry : entries_) {
-    if (entry.name == name && entry.type == type) return &entry;
+    if (entry.name == name && entry.type == type && (!list || entry.columns == 1)) return &entry;
   }
   return input_error(file_ + " lacks \"" + std::string(name) + "\"; build it again");
 }
 
-Result<Eigen::Map<const MatX>> Archive::matrix(std::string_view name) const {
-  const auto entry = find(name, NumberType::float64);
+template <class Matrix>
+Result<Eigen::Map<const Matrix>> Archive::map(std::string_view name, NumberType type) const {
+  const auto entry = find(name, type);
   if (!entry.ok()) return entry.error();
-  return Eigen::Map<const MatX>(reinterpret_cast<const double*>((*entry)->data),
-                                static_cast<Eigen::Index>((*entry)->rows),
-                                static_cast<Eigen::Index>((*entry)->columns));
+  return Eigen::Map<const Matrix>(reinterpret_cast<const typename Matrix::Scalar*>((*entry)->data),
+                                  static_cast<Eigen::Index>((*entry)->rows),
+                                  static_cast<Eigen::Index>((*entry)->columns));
+}
+
+Result<Eigen::Map<const MatX>> Archive::matrix(std::string_view name) const {
+  return map<MatX>(name, NumberType::float64);
+}
+
+Result<Eigen::Map<const Eigen::MatrixXf>> Archive::single_matrix(std::string_view name) const {
+  return map<Eigen::MatrixXf>(name, NumberType::float32);
+}
+
+Result<Eigen::Map<const MatXs>> Archive::short_matrix(std::string_view name) const {
+  return map<MatXs>(name, NumberType::int16);
 }
 
 Result<std::span<const Index>> Archive::indices(std::string_view name) const {

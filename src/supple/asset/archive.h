@@ -6,7 +6,8 @@
 //   data     each array column-major, aligned to 64 bytes, zeros between
 //
 // The checksum covers every byte of the file (its own field counted as zero) and changes with any single byte. Files of
-// another version, cut short or damaged are refused with one sentence. Little-endian, as all machines we run on.
+// a newer version, cut short or damaged are refused with one sentence. Little-endian, as all machines we run on.
+// Version 2 brought numbers of single precision and of 16 bits; files of version 1 are read as well.
 #pragma once
 
 #include "supple/base/result.h"
@@ -22,7 +23,9 @@
 
 namespace supple {
 
-enum class NumberType : std::uint32_t { byte = 1, int32 = 2, float64 = 3 };
+enum class NumberType : std::uint32_t { byte = 1, int32 = 2, float64 = 3, float32 = 4, int16 = 5 };
+
+using MatXs = Eigen::Matrix<std::int16_t, Eigen::Dynamic, Eigen::Dynamic>;
 
 /// Collects arrays and lays them out. The caller writes the bytes to disk (atomically: io/file.h).
 class ArchiveWriter {
@@ -31,11 +34,16 @@ class ArchiveWriter {
   explicit ArchiveWriter(std::string_view kind);
 
   void add(std::string_view name, const MatX& matrix);
+  void add_singles(std::string_view name, const Eigen::MatrixXf& matrix);
+  void add_shorts(std::string_view name, const MatXs& matrix);
   void add(std::string_view name, std::span<const Index> values);
   void add(std::string_view name, std::string_view text);
   std::string bytes() const;
 
  private:
+  template <class Matrix>
+  void add_matrix(std::string_view name, NumberType type, const Matrix& matrix);
+
   struct Array {
     std::string name;
     NumberType type;
@@ -63,6 +71,8 @@ class Archive {
 
   /// Fails when there is no such array, or it is of another type.
   Result<Eigen::Map<const MatX>> matrix(std::string_view name) const;
+  Result<Eigen::Map<const Eigen::MatrixXf>> single_matrix(std::string_view name) const;
+  Result<Eigen::Map<const MatXs>> short_matrix(std::string_view name) const;
   Result<std::span<const Index>> indices(std::string_view name) const;
   Result<std::string> text(std::string_view name) const;
 
@@ -74,6 +84,8 @@ class Archive {
     const std::byte* data;
   };
   Result<const Entry*> find(std::string_view name, NumberType type) const;
+  template <class Matrix>
+  Result<Eigen::Map<const Matrix>> map(std::string_view name, NumberType type) const;
   Status read_table(std::span<const std::byte> bytes);
 
   std::string file_;

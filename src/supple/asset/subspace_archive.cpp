@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/asset/subspace_archive.h"
 
-#include <algorithm>
-#include <optional>
+#include "supple/asset/archive_reader.h"
 
 namespace supple {
 namespace {
@@ -19,111 +18,48 @@ void add_polynomial(ArchiveWriter& writer, const std::string& name, const Stiffn
   writer.add(name + ".quadratic", polynomial.quadratic);
 }
 
-Error misfit(const std::string& name) {
-  return input_error("the asset's \"" + name + "\" does not fit the rest; build it again");
+StiffnessPolynomial read_polynomial(ArchiveReader& reader, const std::string& name, Index r) {
+  const Index pairs = pair_count(r);
+  return {reader.matrix(name + ".constant", pairs, 1), reader.matrix(name + ".linear", pairs, r),
+          reader.matrix(name + ".quadratic", pairs, pairs)};
 }
 
-MatX columns_of(const std::vector<Vec3>& points) {
-  MatX columns(3, static_cast<Eigen::Index>(points.size()));
-  for (std::size_t v = 0; v < points.size(); ++v) columns.col(static_cast<Eigen::Index>(v)) = points[v];
-  return columns;
-}
-
-/// Copies a matrix of the expected shape; remembers the first thing that is wrong.
-class Reader {
- public:
-  explicit Reader(const Archive& archive) : archive_(archive) {}
-
-  MatX matrix(const std::string& name, Eigen::Index rows, Eigen::Index columns) {
-    const auto found = archive_.matrix(name);
-    if (!found.ok()) {
-      note(found.error());
-      return {};
-    }
-    if (found->rows() != rows || found->cols() != columns || !found->allFinite()) {
-      note(misfit(name));
-      return {};
-    }
-    return *found;
-  }
-  /// Three rows; any number of columns for Eigen::Dynamic.
-  std::vector<Vec3> points(const std::string& name, Eigen::Index count) {
-    const auto found = archive_.matrix(name);
-    const MatX columns = matrix(name, 3, count == Eigen::Dynamic && found.ok() ? found->cols() : count);
-    std::vector<Vec3> result;
-    for (Eigen::Index v = 0; v < columns.cols(); ++v) result.emplace_back(columns.col(v));
-    return result;
-  }
-  /// A whole number of runs of `multiple`, every index below `limit`.
-  std::vector<Index> indices(const std::string& name, int multiple, Index limit) {
-    const auto found = archive_.indices(name);
-    if (!found.ok()) {
-      note(found.error());
-      return {};
-    }
-    const bool fits = found->size() % static_cast<std::size_t>(multiple) == 0 &&
-                      std::all_of(found->begin(), found->end(), [&](Index i) { return i >= 0 && i < limit; });
-    if (!fits) {
-      note(misfit(name));
-      return {};
-    }
-    return {found->begin(), found->end()};
-  }
-  StiffnessPolynomial polynomial(const std::string& name, Index r) {
-    const Index pairs = pair_count(r);
-    return {matrix(name + ".constant", pairs, 1), matrix(name + ".linear", pairs, r),
-            matrix(name + ".quadratic", pairs, pairs)};
-  }
-  Status status() const { return error_ ? Status(*error_) : Status(); }
-  void note(const Error& error) {
-    if (!error_) error_ = error;
-  }
-
- private:
-  const Archive& archive_;
-  std::optional<Error> error_;
-};
-
-MaterialGroup read_group(const Archive& archive, Reader& reader, std::size_t group, Index r) {
+MaterialGroup read_group(ArchiveReader& reader, std::size_t group, Index r) {
   MaterialGroup result;
-  const auto name = archive.text(group_name(group, "name"));
-  if (name.ok()) result.material.name = *name;
+  result.material.name = reader.text(group_name(group, "name"));
   const MatX numbers = reader.matrix(group_name(group, "material"), 3, 1);
   if (numbers.size() == 3) {
     result.material.young = numbers(0);
     result.material.poisson = numbers(1);
     result.material.density = numbers(2);
   }
-  result.lambda = reader.polynomial(group_name(group, "lambda"), r);
-  result.mu = reader.polynomial(group_name(group, "mu"), r);
-  const MatX volume = reader.matrix(group_name(group, "volume"), 1, 1);
-  if (volume.size() == 1) result.moments.volume = volume(0);
+  result.lambda = read_polynomial(reader, group_name(group, "lambda"), r);
+  result.mu = read_polynomial(reader, group_name(group, "mu"), r);
+  result.moments.volume = reader.number(group_name(group, "volume"));
   result.moments.first = reader.matrix(group_name(group, "first_moments"), 3, r + 1);
   result.moments.second = reader.matrix(group_name(group, "second_moments"), 3 * (r + 1), 3 * (r + 1));
   return result;
 }
 
-DisplaySurface read_surface(Reader& reader, Index r) {
+DisplaySurface read_surface(ArchiveReader& reader, Index r) {
   DisplaySurface surface;
-  surface.rest_positions = reader.points("surface.rest_positions", Eigen::Dynamic);
+  surface.rest_positions = reader.points("surface.rest_positions", ArchiveReader::any);
   surface.basis = reader.matrix("surface.basis", 3 * surface.vertex_count(), r);
-  const std::vector<Index> corners = reader.indices("surface.triangles", 3, surface.vertex_count());
+  const std::vector<Index> corners = reader.indices("surface.triangles", ArchiveReader::any, surface.vertex_count(), 3);
   for (std::size_t k = 0; k + 2 < corners.size(); k += 3)
     surface.triangles.push_back({corners[k], corners[k + 1], corners[k + 2]});
   return surface;
 }
 
-void read_elements(Reader& reader, Index groups, SubspaceModel& model) {
-  const std::vector<Index> nodes = reader.indices("nodes_per_element", 1, 9);
-  model.nodes_per_element = nodes.size() == 1 ? nodes[0] : 0;
+void read_elements(ArchiveReader& reader, Index groups, SubspaceModel& model) {
+  model.nodes_per_element = reader.index("nodes_per_element", 9);
   if (model.nodes_per_element != 4 && model.nodes_per_element != 8) {
-    reader.note(misfit("nodes_per_element"));
+    reader.misfit("nodes_per_element");
     return;
   }
-  model.elements = reader.indices("elements", model.nodes_per_element, model.vertex_count());
-  model.element_group = reader.indices("element_group", 1, groups);
-  if (static_cast<Index>(model.element_group.size()) != model.element_count()) reader.note(misfit("element_group"));
-  model.fixed_vertices = reader.indices("fixed_vertices", 1, model.vertex_count());
+  model.elements = reader.indices("elements", ArchiveReader::any, model.vertex_count(), model.nodes_per_element);
+  model.element_group = reader.indices("element_group", model.element_count(), groups);
+  model.fixed_vertices = reader.indices("fixed_vertices", ArchiveReader::any, model.vertex_count());
 }
 
 void add_surface(ArchiveWriter& writer, const DisplaySurface& surface) {
@@ -169,7 +105,7 @@ Result<SubspaceModel> decode_subspace_model(const Archive& archive) {
   const auto groups = archive.indices("groups");
   if (!groups.ok()) return groups.error();
   const auto r = static_cast<Index>(basis->cols());
-  Reader reader(archive);
+  ArchiveReader reader(archive);
   SubspaceModel model;
   model.basis = reader.matrix("basis", basis->rows(), r);
   model.rest_positions = reader.points("rest_positions", basis->rows() / 3);
@@ -177,7 +113,7 @@ Result<SubspaceModel> decode_subspace_model(const Archive& archive) {
   read_elements(reader, count, model);
   model.surface = read_surface(reader, r);
   for (Index g = 0; g < count && reader.status().ok(); ++g)
-    model.groups.push_back(read_group(archive, reader, static_cast<std::size_t>(g), r));
+    model.groups.push_back(read_group(reader, static_cast<std::size_t>(g), r));
   if (model.groups.empty()) reader.note(input_error("the asset has no materials; build it again"));
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;

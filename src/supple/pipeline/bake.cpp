@@ -44,8 +44,8 @@ Result<std::vector<Index>> chosen_clips(const RawCharacter& character, const std
   return chosen;
 }
 
-bool loops(const BuiltCharacter& built, const Clip& clip, LoopChoice choice) {
-  return choice == LoopChoice::all || (choice == LoopChoice::closing && closes(built.rig, clip));
+bool loops(const SoftCharacter& soft, const Clip& clip, LoopChoice choice) {
+  return choice == LoopChoice::all || (choice == LoopChoice::closing && closes(soft.rig, clip));
 }
 
 /// Frames at a rate, and one at the very end.
@@ -115,8 +115,7 @@ void add_foreign_clip(const Clip& clip, double units_per_metre, RawCharacter& ch
   }
 }
 
-Result<FileCharacter> load_file(const BuiltCharacter& built, const Recipe& recipe,
-                                const std::filesystem::path& folder) {
+Result<FileCharacter> load_file(const SoftCharacter& soft, const Recipe& recipe, const std::filesystem::path& folder) {
   Result<GltfDocument> document = load_gltf(folder / recipe.input);
   if (!document.ok()) return document.error();
   Result<RawCharacter> character = read_character(*document);
@@ -132,9 +131,9 @@ Result<FileCharacter> load_file(const BuiltCharacter& built, const Recipe& recip
     if (!recipe.clips || std::find(recipe.clips->begin(), recipe.clips->end(), name) != recipe.clips->end())
       file.clips.push_back(static_cast<Index>(c));
   }
-  for (std::size_t c = file.clips.size(); c < built.character().clips.size(); ++c) {
+  for (std::size_t c = file.clips.size(); c < soft.character().clips.size(); ++c) {
     file.clips.push_back(static_cast<Index>(file.character.clips.size()));
-    add_foreign_clip(built.character().clips[c], 1 / recipe.scale, file.character);
+    add_foreign_clip(soft.character().clips[c], 1 / recipe.scale, file.character);
   }
   return file;
 }
@@ -190,17 +189,17 @@ class SharedProgress {
 };
 
 /// Clips know nothing of each other, so they run side by side; each comes out the same whoever runs beside it.
-std::vector<Result<SimulatedClip>> run_clips(const BuiltCharacter& built, const std::vector<Index>& chosen,
+std::vector<Result<SimulatedClip>> run_clips(const SoftCharacter& soft, const std::vector<Index>& chosen,
                                              const BakeSettings& settings, Progress& progress) {
   std::vector<Result<SimulatedClip>> results(chosen.size(), failure("stopped"));
   SharedProgress shared(progress, chosen.size());
   parallel_for(std::ssize(chosen), 1, [&](std::int64_t k) {
     if (shared.cancelled()) return;
     const auto at = static_cast<std::size_t>(k);
-    const Clip& clip = built.character().clips[static_cast<std::size_t>(chosen[at])];
+    const Clip& clip = soft.character().clips[static_cast<std::size_t>(chosen[at])];
     SimulateSettings simulate = settings.simulate;
-    simulate.loop = loops(built, clip, settings.loops);
-    results[at] = simulate_clip(built.reduced.model, built.reduced.flesh_frequency, built.rig, clip, simulate);
+    simulate.loop = loops(soft, clip, settings.loops);
+    results[at] = simulate_clip(soft.asset.model, soft.asset.flesh_frequency, soft.rig, clip, simulate);
     if (results[at].ok()) results[at]->clip = chosen[at];
     shared.one_done();
   });
@@ -208,13 +207,13 @@ std::vector<Result<SimulatedClip>> run_clips(const BuiltCharacter& built, const 
 }
 
 /// Of a body whose basis changes with its pose: as it is shown.
-Status find_peak(const BuiltCharacter& built, const Clip& clip, const SimulatedClip& simulated,
+Status find_peak(const SoftCharacter& soft, const Clip& clip, const SimulatedClip& simulated,
                  const std::vector<double>& times, BakedClipReport& report) {
-  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(built.reduced.model, {});
+  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(soft.asset.model, {});
   if (!dynamics.ok()) return dynamics.error();
-  const ClipMotion motion(built.rig, clip, simulated.loop, built.reduced.model->height);
-  CharacterPose pose = built.rig.neutral();
-  std::vector<Vec3> shown(static_cast<std::size_t>(built.reduced.model->surface.vertex_count()));
+  const ClipMotion motion(soft.rig, clip, simulated.loop, soft.asset.model->height);
+  CharacterPose pose = soft.rig.neutral();
+  std::vector<Vec3> shown(static_cast<std::size_t>(soft.asset.model->surface.vertex_count()));
   report.peak = 0;
   for (const double time : times) {
     motion.sample(time, pose);
@@ -229,25 +228,25 @@ Status find_peak(const BuiltCharacter& built, const Clip& clip, const SimulatedC
   return {};
 }
 
-Result<SimulatedClips> simulate_all(const BuiltCharacter& built, const BakeSettings& settings, double tolerance,
+Result<SimulatedClips> simulate_all(const SoftCharacter& soft, const BakeSettings& settings, double tolerance,
                                     BakeReport& report, Progress& progress) {
-  const Result<std::vector<Index>> chosen = chosen_clips(built.character(), settings.clips);
+  const Result<std::vector<Index>> chosen = chosen_clips(soft.character(), settings.clips);
   if (!chosen.ok()) return chosen.error();
   progress.stage("simulating");
-  std::vector<Result<SimulatedClip>> simulated = run_clips(built, *chosen, settings, progress);
-  const PoseSpaceModel& model = *built.reduced.model;
+  std::vector<Result<SimulatedClip>> simulated = run_clips(soft, *chosen, settings, progress);
+  const PoseSpaceModel& model = *soft.asset.model;
   const Eigen::MatrixXf basis = surface_shape(model, 0, MatX::Identity(model.size(), model.size())).cast<float>();
   SimulatedClips result;
   for (Result<SimulatedClip>& one : simulated) {
     if (!one.ok()) return one.error();
-    const Clip& clip = built.character().clips[static_cast<std::size_t>(one->clip)];
+    const Clip& clip = soft.character().clips[static_cast<std::size_t>(one->clip)];
     const double to = one->loop ? clip.duration : std::min(settings.simulate.to.value_or(clip.duration), clip.duration);
     const double from = one->loop ? one->start : std::max(one->start, settings.simulate.from);
     double rate = 0;
     result.times.push_back(choose_times(basis, *one, from, to, settings.rate, tolerance, rate));
     report.clips.push_back(report_clip(basis, clip, *one, result.times.back(), rate));
     if (model.pose_count() > 1)
-      SUPPLE_RETURN_IF_ERROR(find_peak(built, clip, *one, result.times.back(), report.clips.back()));
+      SUPPLE_RETURN_IF_ERROR(find_peak(soft, clip, *one, result.times.back(), report.clips.back()));
     result.clips.push_back(std::move(*one));
   }
   return result;
@@ -268,21 +267,21 @@ CacheFormat cache_format(BakeFormat format) {
 
 }  // namespace
 
-Result<BakeReport> bake_character(const BuiltCharacter& built, const Recipe& recipe,
-                                  const std::filesystem::path& folder, const std::filesystem::path& output,
-                                  const BakeSettings& settings, Progress& progress) {
+Result<BakeReport> bake_character(const SoftCharacter& soft, const Recipe& recipe, const std::filesystem::path& folder,
+                                  const std::filesystem::path& output, const BakeSettings& settings,
+                                  Progress& progress) {
   BakeReport report;
-  report.height = built.reduced.model->height;
+  report.height = soft.asset.model->height;
   const CompressionSettings& compression = settings.output.compression;
   const double tolerance =
       compression.tolerance > 0 ? compression.tolerance * recipe.scale : compression.share_of_height * report.height;
   auto start = Clock::now();
-  Result<SimulatedClips> simulated = simulate_all(built, settings, tolerance, report, progress);
+  Result<SimulatedClips> simulated = simulate_all(soft, settings, tolerance, report, progress);
   if (!simulated.ok()) return simulated.error();
   report.simulate_seconds = seconds_since(start);
 
   start = Clock::now();
-  Result<FileCharacter> file = load_file(built, recipe, folder);
+  Result<FileCharacter> file = load_file(soft, recipe, folder);
   if (!file.ok()) return file.error();
   SoftMotion motion;
   motion.character = &file->character;
@@ -291,11 +290,11 @@ Result<BakeReport> bake_character(const BuiltCharacter& built, const Recipe& rec
     motion.clips.push_back({file->clips[static_cast<std::size_t>(simulated->clips[k].clip)], simulated->times[k]});
   std::optional<CharacterRig> linear;
   if (plays_otherwise(recipe)) {
-    Result<CharacterRig> played = CharacterRig::create(built.character());
+    Result<CharacterRig> played = CharacterRig::create(soft.character());
     if (!played.ok()) return played.error();
     linear = std::move(*played);
   }
-  Result<BakedFrames> frames = BakedFrames::create(built, std::move(simulated->clips), std::move(simulated->times),
+  Result<BakedFrames> frames = BakedFrames::create(soft, std::move(simulated->clips), std::move(simulated->times),
                                                    1 / recipe.scale, std::move(linear));
   if (!frames.ok()) return frames.error();
   motion.frames = &*frames;

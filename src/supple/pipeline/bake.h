@@ -2,8 +2,8 @@
 // Baking: a built character simulated over its clips, and written so that others can play it.
 #pragma once
 
-#include "supple/pipeline/build_character.h"
 #include "supple/pipeline/simulate_clip.h"
+#include "supple/pipeline/soft_character.h"
 #include "supple/pipeline/write_point_cache.h"
 #include "supple/pipeline/write_soft_glb.h"
 
@@ -51,8 +51,8 @@ struct BakeReport {
 };
 
 /// `output`: a .glb or .gltf file, or the folder of point caches. Nothing is written unless all of it works.
-Result<BakeReport> bake_character(const BuiltCharacter& built, const Recipe& recipe,
-                                  const std::filesystem::path& folder, const std::filesystem::path& output,
-                                  const BakeSettings& settings, Progress& progress = Progress::silent());
+Result<BakeReport> bake_character(const SoftCharacter& soft, const Recipe& recipe, const std::filesystem::path& folder,
+                                  const std::filesystem::path& output, const BakeSettings& settings,
+                                  Progress& progress = Progress::silent());
 
 }  // namespace supple

@@ -5,12 +5,12 @@
 
 namespace supple {
 
-Result<BakedFrames> BakedFrames::create(const BuiltCharacter& built, std::vector<SimulatedClip> clips,
+Result<BakedFrames> BakedFrames::create(const SoftCharacter& soft, std::vector<SimulatedClip> clips,
                                         std::vector<std::vector<double>> times, double units_per_metre,
                                         std::optional<CharacterRig> linear) {
-  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(built.reduced.model, {});
+  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(soft.asset.model, {});
   if (!dynamics.ok()) return dynamics.error();
-  BakedFrames frames(built, std::move(*dynamics));
+  BakedFrames frames(soft, std::move(*dynamics));
   frames.first_ = {0};
   for (const std::vector<double>& clip : times)
     frames.first_.push_back(frames.first_.back() + static_cast<Index>(clip.size()));
@@ -25,8 +25,8 @@ void BakedFrames::frame(Index f, std::span<Vec3> displacement) {
   const auto place = std::upper_bound(first_.begin(), first_.end(), f) - 1;
   const auto k = static_cast<std::size_t>(place - first_.begin());
   const double time = times_[k][static_cast<std::size_t>(f - *place)];
-  const Clip& clip = built_->character().clips[static_cast<std::size_t>(clips_[k].clip)];
-  built_->rig.sample(clip, time, ClipWrap::hold, pose_);
+  const Clip& clip = soft_->character().clips[static_cast<std::size_t>(clips_[k].clip)];
+  soft_->rig.sample(clip, time, ClipWrap::hold, pose_);
   const Eigen::VectorXf q = clips_[k].at(time).cast<float>();
   dynamics_.surface_displacements(pose_.placement, pose_.p, {q.data(), static_cast<std::size_t>(q.size())},
                                   displacement);
@@ -36,7 +36,7 @@ void BakedFrames::frame(Index f, std::span<Vec3> displacement) {
 }
 
 void BakedFrames::add_difference_to_linear(const Clip& clip, double time, std::span<Vec3> displacement) {
-  const std::vector<Vec3> ours = evaluate_all(*built_->rig.rig(), pose_.p);
+  const std::vector<Vec3> ours = evaluate_all(*soft_->rig.rig(), pose_.p);
   CharacterPose played = linear_->neutral();
   linear_->sample(clip, time, ClipWrap::hold, played);
   const std::vector<Vec3> theirs = evaluate_all(*linear_->rig(), played.p);

@@ -5,8 +5,8 @@
 // beyond linear skinning is part of the displacement.
 #pragma once
 
-#include "supple/pipeline/build_character.h"
 #include "supple/pipeline/simulate_clip.h"
+#include "supple/pipeline/soft_character.h"
 #include "supple/pipeline/soft_motion.h"
 
 namespace supple {
@@ -15,7 +15,7 @@ class BakedFrames final : public SoftFrames {
  public:
   /// `times`: of each clip's frames. `units_per_metre` of the file. `linear`: the rig as glTF plays it, where the
   /// character's own is another.
-  static Result<BakedFrames> create(const BuiltCharacter& built, std::vector<SimulatedClip> clips,
+  static Result<BakedFrames> create(const SoftCharacter& soft, std::vector<SimulatedClip> clips,
                                     std::vector<std::vector<double>> times, double units_per_metre,
                                     std::optional<CharacterRig> linear);
 
@@ -23,11 +23,11 @@ class BakedFrames final : public SoftFrames {
   void frame(Index f, std::span<Vec3> displacement) override;
 
  private:
-  BakedFrames(const BuiltCharacter& built, PoseSpaceDynamics<float> dynamics)
-      : built_(&built), pose_(built.rig.neutral()), dynamics_(std::move(dynamics)) {}
+  BakedFrames(const SoftCharacter& soft, PoseSpaceDynamics<float> dynamics)
+      : soft_(&soft), pose_(soft.rig.neutral()), dynamics_(std::move(dynamics)) {}
   void add_difference_to_linear(const Clip& clip, double time, std::span<Vec3> displacement);
 
-  const BuiltCharacter* built_;
+  const SoftCharacter* soft_;
   CharacterPose pose_;
   PoseSpaceDynamics<float> dynamics_;
   std::vector<SimulatedClip> clips_;

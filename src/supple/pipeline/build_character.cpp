@@ -106,9 +106,10 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
 }  // namespace
 
 Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter& prepared, const CharacterRig& rig,
-                                     const RecipeBody& body, Progress& progress) {
+                                     const RecipeBody& body, Progress& progress, StageStore& store) {
   auto rest = std::make_shared<const CarriedRig>(rig.rig(), body.body.carry, body.body.mesh.vertices);
   ReduceSettings settings = reduce_settings(recipe);
+  settings.store = &store;
   const KnownMotion motion = known_motion(prepared.character, rig, *rest, body.body.mesh);
   const bool own_poses = !prepared.poses.empty();
   constexpr int all = 1000;
@@ -132,7 +133,8 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter
   return reduce_body(tuned, rest, motion, settings, progress);
 }
 
-Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder, Progress& progress) {
+Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder, Progress& progress,
+                                       StageStore& store) {
   auto start = Clock::now();
   BuildSeconds seconds;
   progress.stage("reading the character");
@@ -143,12 +145,12 @@ Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesyst
   seconds.read = seconds_since(start);
 
   start = Clock::now();
-  Result<RecipeBody> body = embed_recipe(recipe, folder, *prepared, *rig, progress);
+  Result<RecipeBody> body = embed_recipe(recipe, folder, *prepared, *rig, progress, store);
   if (!body.ok()) return body.error();
   seconds.embed = seconds_since(start);
 
   start = Clock::now();
-  Result<ReducedBody> reduced = reduce_character(recipe, *prepared, *rig, *body, progress);
+  Result<ReducedBody> reduced = reduce_character(recipe, *prepared, *rig, *body, progress, store);
   if (!reduced.ok()) return reduced.error();
   seconds.reduce = seconds_since(start);
   return BuiltCharacter{std::move(*prepared), std::move(*rig), std::move(*body), std::move(*reduced), seconds};

@@ -22,10 +22,11 @@ struct BuiltCharacter {
 };
 
 Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder,
-                                       Progress& progress = Progress::silent());
+                                       Progress& progress = Progress::silent(), StageStore& store = StageStore::none());
 
 /// The last stage alone, for a recipe that differs in [flesh] only.
 Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter& prepared, const CharacterRig& rig,
-                                     const RecipeBody& body, Progress& progress = Progress::silent());
+                                     const RecipeBody& body, Progress& progress = Progress::silent(),
+                                     StageStore& store = StageStore::none());
 
 }  // namespace supple

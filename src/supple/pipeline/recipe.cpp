@@ -467,6 +467,12 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   return recipe;
 }
 
+bool looks_like_recipe(std::string_view text) {
+  TomlReader toml("text");
+  const toml::table* root = toml.parse(text);
+  return root != nullptr && root->contains("input");
+}
+
 Result<Recipe> load_recipe(const std::filesystem::path& path) {
   const Result<std::string> text = read_file(path);
   if (!text.ok()) return text.error();

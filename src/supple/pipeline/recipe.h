@@ -161,6 +161,8 @@ double young_for_frequency(double frequency, double size, double poisson, double
 /// Files that the recipe names must exist in `folder`.
 Result<Recipe> parse_recipe(std::string_view text, const std::string& name, const std::filesystem::path& folder);
 Result<Recipe> load_recipe(const std::filesystem::path& path);
+/// Whether a TOML text means a recipe and not a scene: it names an input.
+bool looks_like_recipe(std::string_view text);
 
 /// Remarks for the reader of a written recipe: what was found, by the key it belongs to ("clips", "body.tets").
 /// "" heads the file.

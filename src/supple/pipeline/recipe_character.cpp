@@ -370,10 +370,12 @@ Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::files
 }
 
 Result<RecipeBody> embed_recipe(const Recipe& recipe, const std::filesystem::path& folder,
-                                const RecipeCharacter& prepared, const CharacterRig& rig, Progress& progress) {
+                                const RecipeCharacter& prepared, const CharacterRig& rig, Progress& progress,
+                                StageStore& store) {
   EmbedSettings settings;
   settings.meshing = recipe.meshing();
   settings.bones = recipe.bones();
+  settings.store = &store;
   Result<EmbeddedBody> body = embed_character(prepared.character, rig, settings, progress);
   if (!body.ok()) return body.error();
   RecipeBody result{std::move(*body), {}, {}};

@@ -43,6 +43,6 @@ struct RecipeBody {
 };
 Result<RecipeBody> embed_recipe(const Recipe& recipe, const std::filesystem::path& folder,
                                 const RecipeCharacter& prepared, const CharacterRig& rig,
-                                Progress& progress = Progress::silent());
+                                Progress& progress = Progress::silent(), StageStore& store = StageStore::none());
 
 }  // namespace supple

@@ -23,6 +23,8 @@ struct SurfaceCarry {
 };
 
 class CarriedRig final : public Rig {
+  friend class RigArchive;
+
  public:
   /// `rest`: the carried points when the surface is in the rig's neutral pose.
   CarriedRig(std::shared_ptr<const Rig> surface, SurfaceCarry carry, std::vector<Vec3> rest);

@@ -11,6 +11,8 @@ namespace supple {
 
 /// Displacements of several shapes, kept for each vertex only where they aren't zero, in the order evaluation reads.
 class ShapeTable {
+  friend class RigArchive;
+
  public:
   ShapeTable() = default;
   /// Shapes of `vertex_count` vertices each; shorter ones count as zero beyond their end.
@@ -38,6 +40,9 @@ class ShapeTable {
 
 /// x ↦ x + Σ_k weight_k displacement_k. One scalar per target.
 class BlendShapes final : public Deformer {
+  friend class RigArchive;
+  BlendShapes() = default;
+
  public:
   /// `neutral`: weights of the undeformed character, or empty for zeros.
   BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral = {});
@@ -55,6 +60,9 @@ class BlendShapes final : public Deformer {
 /// length and the given total angle [deg] towards `towards`; what lies beyond continues straight. Volume on the line is
 /// kept (A. Barr, Global and Local Deformations of Solid Primitives, 1984).
 class Bend final : public Deformer {
+  friend class RigArchive;
+  Bend() = default;
+
  public:
   struct Settings {
     std::string name = "bend";
@@ -70,9 +78,9 @@ class Bend final : public Deformer {
               RigWorkspace& workspace) const override;
 
  private:
-  Vec3 origin_;
-  Mat3 frame_;  ///< columns: axis, towards, the third
-  double length_;
+  Vec3 origin_ = Vec3::Zero();
+  Mat3 frame_ = Mat3::Identity();  ///< columns: axis, towards, the third
+  double length_ = 1;
   PoseLayout layout_;
 };
 
@@ -84,6 +92,9 @@ class Bend final : public Deformer {
 /// an offset [m] and a twist [deg] per handle; all offsets come first. Wires whose weights are one together make a rig
 /// when added up (SumDeformer).
 class Wire final : public Deformer {
+  friend class RigArchive;
+  Wire() = default;
+
  public:
   struct Settings {
     std::string name = "wire";

@@ -42,6 +42,8 @@ struct PoseCorrection {
 
 /// Φ(p) + δ(p) around any rig. The neutral pose counts as an example without correction unless one is given for it.
 class PoseSpaceRig final : public Rig {
+  friend class RigArchive;
+
  public:
   static Result<std::shared_ptr<const PoseSpaceRig>> create(std::shared_ptr<const Rig> base,
                                                             std::vector<PoseCorrection> corrections);

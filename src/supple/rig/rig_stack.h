@@ -12,6 +12,8 @@ using DeformerPtr = std::shared_ptr<const Deformer>;
 
 /// Rest positions sent through deformers in order. Its parameters are those of the first, then of the second, …
 class StackRig final : public Rig {
+  friend class RigArchive;
+
  public:
   StackRig(std::vector<Vec3> rest, std::vector<DeformerPtr> stages);
 
@@ -30,6 +32,8 @@ class StackRig final : public Rig {
 
 /// Deformers that all see the same input; their displacements add up: x ↦ x + Σ_k (D_k(x) − x).
 class SumDeformer final : public Deformer {
+  friend class RigArchive;
+
  public:
   explicit SumDeformer(std::vector<DeformerPtr> parts);
 

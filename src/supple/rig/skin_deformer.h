@@ -38,6 +38,9 @@ struct SkinDeformerSettings {
 };
 
 class SkinDeformer final : public Deformer {
+  friend class RigArchive;
+  SkinDeformer() = default;
+
  public:
   /// `weights.joint` counts `bones`.
   SkinDeformer(const Skeleton& skeleton, std::span<const Bone> bones, const SkinWeights& weights,
@@ -77,7 +80,7 @@ class SkinDeformer final : public Deformer {
   void prepare_dual(Workspace& scratch) const;
   void take_out_common_scale();
 
-  SkinningMethod method_;
+  SkinningMethod method_ = SkinningMethod::linear;
   std::vector<Slot> slots_;
   std::vector<SlotBone> bones_;
   std::vector<Parameter> parameters_;

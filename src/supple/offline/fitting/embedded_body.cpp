@@ -3,6 +3,7 @@
 
 #include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/surface_carry.h"
+#include "supple/offline/stage_archives.h"
 
 namespace supple {
 namespace {
@@ -19,6 +20,16 @@ Surface neutral_skin(const RawCharacter& character, const CharacterRig& rig) {
   return skin;
 }
 
+Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSettings& settings, Progress& progress) {
+  const auto& [tets, keep_separate, graded, distance_samples] = settings.meshing;
+  ContentHash content;
+  add_content(content, skin);
+  content.add(tets).add(keep_separate).add(graded).add(distance_samples);
+  return find_or_make(
+      *settings.store, "tets", content, [&] { return tetrahedralize(skin, settings.meshing, progress); },
+      [](const TetMeshingResult& meshed) { return encode_stage(meshed); }, decode_meshing);
+}
+
 }  // namespace
 
 Result<EmbeddedBody> embed_character(const RawCharacter& character, const CharacterRig& rig,
@@ -27,7 +38,7 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
     return input_error("the rig leaves out some meshes of the character; take them out of the character first");
   EmbeddedBody body;
   body.skin = neutral_skin(character, rig);
-  Result<TetMeshingResult> meshed = tetrahedralize(body.skin, settings.meshing, progress);
+  Result<TetMeshingResult> meshed = fill_with_tetrahedra(body.skin, settings, progress);
   if (!meshed.ok()) return meshed.error();
   body.mesh = std::move(meshed->mesh);
   body.meshing = meshed->report;

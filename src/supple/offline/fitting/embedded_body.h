@@ -4,6 +4,7 @@
 #pragma once
 
 #include "supple/base/progress.h"
+#include "supple/base/stage_store.h"
 #include "supple/offline/fitting/bones.h"
 #include "supple/offline/fitting/fit_rest_shape.h"
 #include "supple/offline/meshing/tetrahedralize.h"
@@ -15,6 +16,7 @@ struct EmbedSettings {
   TetMeshingOptions meshing;
   BoneSettings bones;
   FitSettings fit;
+  StageStore* store = &StageStore::none();  ///< that may know the tetrahedra of the same skin
 };
 
 struct EmbeddedBody {

@@ -6,6 +6,7 @@
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
+#include "supple/offline/posespace/basis_store.h"
 
 #include <Eigen/Geometry>
 
@@ -123,8 +124,8 @@ class BasisMaker {
   BasisMaker(const PoseBasesInput& input, MatX known) : input_(input), known_(std::move(known)) {}
 
   /// Columns of one region in one pose, turned back.
-  Result<MatX> make(const PoseBasis& pose, std::size_t number, const LocalRegion* region, int size, VecX* frequencies,
-                    Progress& progress) const {
+  Result<RegionBasis> make(const PoseBasis& pose, std::size_t number, const LocalRegion* region, int size,
+                           Progress& progress) const {
     const ElasticBody body = posed_body(input_, pose);
     ModeProblem problem{.body = body, .fixed = input_.fixed};
     if (region != nullptr && input_.regions.size() > 1) problem.vertex_weights = region->weights;
@@ -142,7 +143,6 @@ class BasisMaker {
     if (!modes.ok()) return modes.error();
     if (modes->rigid.cols() > 0)
       return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
-    if (frequencies != nullptr) *frequencies = modes->frequencies;
     MatX basis = modes->shapes;
     if (size > linear) {
       const Result<MatX> all = add_others(pose, number, problem, *constrained, *modes, size, progress);
@@ -150,7 +150,7 @@ class BasisMaker {
       basis = *all;
     }
     turn(pose.turns, true, basis);
-    return mass_orthonormalize(input_.body.consistent_mass(), std::move(basis));
+    return RegionBasis{mass_orthonormalize(input_.body.consistent_mass(), std::move(basis)), modes->frequencies};
   }
 
  private:
@@ -232,13 +232,14 @@ Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> p
   const bool everywhere = regions == 1 && input.motion.accelerations.cols() > 0;
   const BasisMaker maker(input, everywhere ? known_responses(input, *free) : MatX());
   progress.stage("modes of the poses");
-  std::vector<Result<MatX>> made(poses.size() * regions, failure("not made"));
-  std::vector<VecX> frequencies(regions);
+  std::vector<Result<RegionBasis>> made(poses.size() * regions, failure("not made"));
   parallel_for(std::ssize(made), 1, [&](std::int64_t k) {
     const std::size_t pose = static_cast<std::size_t>(k) / regions, region = static_cast<std::size_t>(k) % regions;
     const LocalRegion* local = input.regions.size() > 1 ? &input.regions[region] : nullptr;
-    made[static_cast<std::size_t>(k)] = maker.make(poses[pose], pose, local, result.region_sizes[region],
-                                                   pose == 0 ? &frequencies[region] : nullptr, Progress::silent());
+    const int size = result.region_sizes[region];
+    made[static_cast<std::size_t>(k)] = find_or_make_basis(input, poses[pose], pose, local, size, [&] {
+      return maker.make(poses[pose], pose, local, size, Progress::silent());
+    });
   });
   for (std::size_t i = 0; i < poses.size(); ++i) {
     int columns = 0;
@@ -246,17 +247,18 @@ Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> p
     poses[i].basis.resize(input.body.dof_count(), columns);
     int first = 0;
     for (std::size_t k = 0; k < regions; ++k) {
-      const Result<MatX>& part = made[i * regions + k];
+      const Result<RegionBasis>& part = made[i * regions + k];
       if (!part.ok()) return part.error();
-      if (part->cols() != result.region_sizes[k])
+      if (part->basis.cols() != result.region_sizes[k])
         return input_error(
             "the flesh has fewer ways to move than the number of modes that was asked for; ask for fewer");
-      poses[i].basis.middleCols(first, result.region_sizes[k]) = *part;
+      poses[i].basis.middleCols(first, result.region_sizes[k]) = part->basis;
       first += result.region_sizes[k];
     }
   }
   std::vector<double> all;
-  for (const VecX& some : frequencies) all.insert(all.end(), some.begin(), some.end());
+  for (std::size_t k = 0; k < regions; ++k)
+    all.insert(all.end(), made[k]->frequencies.begin(), made[k]->frequencies.end());
   std::sort(all.begin(), all.end());
   result.frequencies = Eigen::Map<const VecX>(all.data(), std::ssize(all));
   return result;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "supple/base/progress.h"
+#include "supple/base/stage_store.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/modes/constraint_rows.h"
 #include "supple/offline/posespace/frame_sites.h"
@@ -38,6 +39,8 @@ struct PoseBasesInput {
   double height = 1;                            ///< [m]
   int size = 45;                                ///< r
   std::uint64_t seed = 1;
+  StageStore* store = &StageStore::none();
+  ContentHash content = {};  ///< of all the above but `regions`, `contacts` and `size`, for the store
 };
 
 struct PoseBases {

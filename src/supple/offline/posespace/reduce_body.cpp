@@ -5,9 +5,9 @@
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/modes/mass_pca.h"
+#include "supple/offline/posespace/basis_store.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
-#include "supple/offline/posespace/train_cubature.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
@@ -136,8 +136,9 @@ class Reduction {
     SUPPLE_RETURN_IF_ERROR(place_poses());
     SUPPLE_RETURN_IF_ERROR(find_bases(*elastic));
     if (progress_.cancelled()) return failure("cancelled");
-    finish(*elastic, train(*elastic));
-    if (progress_.cancelled()) return failure("cancelled");
+    const Result<PoseCubature> cubature = train(*elastic);
+    if (!cubature.ok()) return cubature.error();
+    finish(*elastic, *cubature);
     return std::move(reduced_);
   }
 
@@ -184,17 +185,23 @@ class Reduction {
     const auto start = Clock::now();
     SUPPLE_RETURN_IF_ERROR(find_contacts());
     const auto available = static_cast<int>(std::min<std::size_t>(3 * free_.size(), 1'000'000));
-    const PoseBasesInput input{.body = elastic,
-                               .mesh = reduced_.mesh,
-                               .rest = *rest_,
-                               .fixed = reduced_.fixed,
-                               .motion = motion_,
-                               .weights = weights_ ? &*weights_ : nullptr,
-                               .regions = settings_.regions,
-                               .contacts = constraints_,
-                               .height = height_,
-                               .size = std::clamp(settings_.size, 1, std::max(1, available / 2)),
-                               .seed = settings_.seed};
+    PoseBasesInput input{.body = elastic,
+                         .mesh = reduced_.mesh,
+                         .rest = *rest_,
+                         .fixed = reduced_.fixed,
+                         .motion = motion_,
+                         .weights = weights_ ? &*weights_ : nullptr,
+                         .regions = settings_.regions,
+                         .contacts = constraints_,
+                         .height = height_,
+                         .size = std::clamp(settings_.size, 1, std::max(1, available / 2)),
+                         .seed = settings_.seed};
+    if (settings_.store != &StageStore::none()) {
+      const std::optional<ContentHash> content = content_of(input);
+      if (content) store_ = settings_.store, content_ = *content;
+    }
+    input.store = store_;
+    input.content = content_;
     Result<PoseBases> bases = make_bases(input, reduced_.poses, progress_);
     if (!bases.ok()) return bases.error();
     reduced_.frequencies = bases->frequencies;
@@ -208,28 +215,30 @@ class Reduction {
     return {};
   }
 
-  PoseCubature train(const ElasticBody& elastic) {
+  Result<PoseCubature> train(const ElasticBody& elastic) {
     const auto start = Clock::now();
-    PoseCubature cubature = train_cubature({.body = elastic,
-                                            .rest = *rest_,
-                                            .mesh = reduced_.mesh,
-                                            .poses = reduced_.poses,
-                                            .stiffness = stiffness_,
-                                            .directions = settings_.directions,
-                                            .free = free_,
-                                            .accelerations = motion_.accelerations,
-                                            .known_poses = motion_.poses,
-                                            .height = height_},
-                                           {.tolerance = settings_.cubature_tolerance,
-                                            .elements = settings_.cubature_elements,
-                                            .vertices = settings_.cubature_vertices,
-                                            .seed = settings_.seed},
-                                           progress_);
-    reduced_.elastic_error = cubature.elastic_error;
-    reduced_.posed_error = cubature.posed_error;
-    reduced_.inertial_error = cubature.inertial_error;
-    reduced_.elastic_training_error = cubature.elastic_training_error;
-    reduced_.inertial_training_error = cubature.vertices.training_error;
+    Result<PoseCubature> cubature = find_or_make_cubature(*store_, content_,
+                                                          {.body = elastic,
+                                                           .rest = *rest_,
+                                                           .mesh = reduced_.mesh,
+                                                           .poses = reduced_.poses,
+                                                           .stiffness = stiffness_,
+                                                           .directions = settings_.directions,
+                                                           .free = free_,
+                                                           .accelerations = motion_.accelerations,
+                                                           .known_poses = motion_.poses,
+                                                           .height = height_},
+                                                          {.tolerance = settings_.cubature_tolerance,
+                                                           .elements = settings_.cubature_elements,
+                                                           .vertices = settings_.cubature_vertices,
+                                                           .seed = settings_.seed},
+                                                          progress_);
+    if (!cubature.ok()) return cubature;
+    reduced_.elastic_error = cubature->elastic_error;
+    reduced_.posed_error = cubature->posed_error;
+    reduced_.inertial_error = cubature->inertial_error;
+    reduced_.elastic_training_error = cubature->elastic_training_error;
+    reduced_.inertial_training_error = cubature->vertices.training_error;
     reduced_.cubature_seconds = seconds_since(start);
     return cubature;
   }
@@ -271,6 +280,8 @@ class Reduction {
   std::vector<SparseConstraints> constraints_;
   std::vector<MatX> stiffness_;
   double height_ = 1;
+  StageStore* store_ = &StageStore::none();
+  ContentHash content_;
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ struct ReduceSettings {
   ContactKind contact_kind = ContactKind::sliding;
   FrameSiteSettings frames;
   std::uint64_t seed = 1;
+  StageStore* store = &StageStore::none();  ///< that may know bases and cubature of the same body
 };
 
 struct ReducedBody {

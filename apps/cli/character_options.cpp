@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "character_options.h"
+
+namespace supple {
+
+void CharacterOptions::apply(Recipe& recipe) const {
+  if (frequency) {
+    recipe.material.frequency = *frequency;
+    recipe.material.young.reset();
+  }
+  if (damping) recipe.flesh.damping = *damping;
+  if (size) recipe.flesh.size = *size;
+  if (tets) recipe.tets = *tets;
+}
+
+std::unique_ptr<BuildCache> CharacterOptions::cache() const {
+  const std::filesystem::path folder = default_cache_folder();
+  if (no_cache || folder.empty()) return nullptr;
+  return std::make_unique<BuildCache>(folder, default_cache_size());
+}
+
+void add_character_options(CLI::App& app, CharacterOptions& options) {
+  app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [4]")
+      ->check(positive())
+      ->type_name("HZ");
+  app.add_option("--damping", options.damping, "Damping ratio: 0 rings for ever, 1 hardly overshoots [0.2]")
+      ->check(CLI::Range(0.0, 10.0).description(""))
+      ->type_name("RATIO");
+  app.add_option("--tets", options.tets, "About how many tetrahedra")
+      ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))
+      ->type_name("N");
+}
+
+void add_cache_option(CLI::App& app, CharacterOptions& options) {
+  app.add_flag("--no-cache", options.no_cache,
+               "Build everything anew and keep nothing. Otherwise what was built before is found in the folder\n"
+               "SUPPLE_CACHE_DIR [~/.cache/supple/build], of at most SUPPLE_CACHE_MB megabytes [2147]");
+}
+
+void tell_cache(const BuildCache* cache, Session& session) {
+  if (cache == nullptr || cache->found().empty()) return;
+  session.line("cache         {} found in {}", fmt::join(cache->found(), ", "), cache->folder().string());
+}
+
+Json cache_json(const BuildCache* cache) {
+  if (cache == nullptr) return nullptr;
+  return {{"folder", cache->folder().string()}, {"found", cache->found()}, {"made", cache->made()}};
+}
+
+}  // namespace supple

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// ArchiveReader: takes arrays out of an archive and checks that they have the shape and range that the caller expects.
+// The first thing that is wrong is remembered, and everything after it reads as empty, so that a decoder can be written
+// straight down and ask once, at the end.
+#pragma once
+
+#include "supple/asset/archive.h"
+
+#include <optional>
+
+namespace supple {
+
+/// Points as the columns of a matrix.
+MatX columns_of(std::span<const Vec3> points);
+
+class ArchiveReader {
+ public:
+  explicit ArchiveReader(const Archive& archive) : archive_(archive) {}
+
+  static constexpr Eigen::Index any = -1;  ///< as many rows or columns as there are
+
+  /// Finite numbers of that shape.
+  MatX matrix(const std::string& name, Eigen::Index rows, Eigen::Index columns);
+  /// The same, stored in single precision.
+  MatX singles(const std::string& name, Eigen::Index rows, Eigen::Index columns);
+  /// Three rows.
+  std::vector<Vec3> points(const std::string& name, Eigen::Index count);
+  /// One number.
+  double number(const std::string& name);
+  /// `count` of them (`any`: a whole number of runs of `multiple`), each at least `least` and below `limit`.
+  std::vector<Index> indices(const std::string& name, Eigen::Index count, Index limit, int multiple = 1,
+                             Index least = 0);
+  /// One of them; 0 where it is wrong.
+  Index index(const std::string& name, Index limit);
+  std::string text(const std::string& name);
+
+  const Archive& archive() const { return archive_; }
+  Status status() const { return error_ ? Status(*error_) : Status(); }
+  bool ok() const { return !error_; }
+  void note(const Error& error) {
+    if (!error_) error_ = error;
+  }
+  /// The array is there, but doesn't go with the others.
+  void misfit(const std::string& name);
+
+ private:
+  template <class Found>
+  bool fits(const std::string& name, const Found& found, Eigen::Index rows, Eigen::Index columns);
+
+  const Archive& archive_;
+  std::optional<Error> error_;
+};
+
+}  // namespace supple

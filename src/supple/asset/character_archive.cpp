@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/asset/character_archive.h"
+
+#include "supple/asset/rig_archive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+constexpr std::string_view kind = "character";
+constexpr double largest_short = 32767;
+constexpr Index most_coordinates = 10'000, most_blocks = 100'000;
+
+std::string block_name(std::string_view what, std::size_t block) { return std::string(what) + std::to_string(block); }
+
+void add_number(ArchiveWriter& writer, const std::string& name, Index value) {
+  writer.add(name, std::span<const Index>(&value, 1));
+}
+void add_number(ArchiveWriter& writer, const std::string& name, double value) {
+  writer.add(name, MatX::Constant(1, 1, value));
+}
+
+// ---- matrices of all poses ------------------------------------------------------------------------------------------
+
+/// One pose beside the other.
+MatX side_by_side(const std::vector<MatX>& matrices) {
+  if (matrices.empty()) return {};
+  MatX all(matrices.front().rows(), matrices.front().cols() * std::ssize(matrices));
+  for (std::size_t i = 0; i < matrices.size(); ++i)
+    all.middleCols(static_cast<Eigen::Index>(i) * matrices[i].cols(), matrices[i].cols()) = matrices[i];
+  return all;
+}
+
+std::vector<MatX> apart(const MatX& all, Index poses) {
+  std::vector<MatX> matrices;
+  for (Index i = 0; i < poses; ++i) matrices.emplace_back(all.middleCols(i * (all.cols() / poses), all.cols() / poses));
+  return matrices;
+}
+
+void add_shorts(ArchiveWriter& writer, const std::string& name, const MatX& matrix) {
+  MatXs shorts = MatXs::Zero(matrix.rows(), matrix.cols());
+  Eigen::MatrixXf scales = Eigen::MatrixXf::Zero(1, matrix.cols());
+  for (Eigen::Index c = 0; c < matrix.cols() && matrix.rows() > 0; ++c) {
+    scales(c) = static_cast<float>(matrix.col(c).cwiseAbs().maxCoeff() / largest_short);
+    if (!(scales(c) > 0)) continue;
+    const double scale = scales(c);
+    shorts.col(c) = matrix.col(c).unaryExpr([scale](double x) {
+      return static_cast<std::int16_t>(std::clamp(std::round(x / scale), -largest_short, largest_short));
+    });
+  }
+  writer.add_shorts(name, shorts);
+  writer.add_singles(name + ".scales", scales);
+}
+
+MatX read_shorts(ArchiveReader& reader, const std::string& name, Eigen::Index rows, Eigen::Index columns) {
+  const MatX scales = reader.singles(name + ".scales", 1, columns);
+  const auto shorts = reader.archive().short_matrix(name);
+  if (!shorts.ok())
+    reader.note(shorts.error());
+  else if (shorts->rows() != rows || shorts->cols() != columns)
+    reader.misfit(name);
+  if (!reader.ok()) return {};
+  return shorts->cast<double>() * scales.row(0).asDiagonal();
+}
+
+/// Lower triangles of symmetric matrices, one per column.
+void add_triangles(ArchiveWriter& writer, const std::string& name, const std::vector<MatX>& matrices, Index size) {
+  Eigen::MatrixXf packed(size * (size + 1) / 2, std::ssize(matrices));
+  for (Eigen::Index m = 0; m < packed.cols(); ++m) {
+    const MatX& matrix = matrices[static_cast<std::size_t>(m)];
+    Eigen::Index at = 0;
+    for (Index c = 0; c < size; ++c)
+      for (Index r = c; r < size; ++r) packed(at++, m) = static_cast<float>(matrix(r, c));
+  }
+  writer.add_singles(name, packed);
+}
+
+std::vector<MatX> read_triangles(ArchiveReader& reader, const std::string& name, Index size, Index most) {
+  const MatX packed = reader.singles(name, Eigen::Index{size} * (size + 1) / 2, ArchiveReader::any);
+  if (packed.cols() > most) reader.misfit(name);
+  std::vector<MatX> matrices;
+  for (Eigen::Index m = 0; m < packed.cols() && reader.ok(); ++m) {
+    MatX& matrix = matrices.emplace_back(size, size);
+    Eigen::Index at = 0;
+    for (Index c = 0; c < size; ++c)
+      for (Index r = c; r < size; ++r) matrix(r, c) = matrix(c, r) = packed(at++, m);
+  }
+  return matrices;
+}
+
+/// What a step multiplies w_i w_j with is symmetric: M_ij + M_ijᵀ. The loaded M_ij is half of that.
+std::vector<MatX> symmetric_masses(const PoseSpaceModel& model) {
+  std::vector<MatX> masses = model.mass;
+  for (std::size_t i = 0, pair = 0; pair < masses.size(); ++i)
+    for (std::size_t j = 0; j <= i && pair < masses.size(); ++j, ++pair)
+      if (i != j) masses[pair] = (masses[pair] + masses[pair].transpose()).eval();
+  return masses;
+}
+
+void halve_pairs(std::vector<MatX>& masses) {
+  for (std::size_t i = 0, pair = 0; pair < masses.size(); ++i)
+    for (std::size_t j = 0; j <= i && pair < masses.size(); ++j, ++pair)
+      if (i != j) masses[pair] *= 0.5;
+}
+
+// ---- parts of the model ---------------------------------------------------------------------------------------------
+
+void add_tets(ArchiveWriter& writer, const std::string& name, const std::vector<PosedTet>& tets) {
+  std::vector<Index> points;
+  MatX inverse_edges(9, std::ssize(tets));
+  for (std::size_t t = 0; t < tets.size(); ++t) {
+    points.insert(points.end(), tets[t].points.begin(), tets[t].points.end());
+    inverse_edges.col(static_cast<Eigen::Index>(t)) = tets[t].inverse_edges.reshaped();
+  }
+  writer.add(name + ".points", points);
+  writer.add(name + ".inverse_edges", inverse_edges);
+}
+
+std::vector<PosedTet> read_tets(ArchiveReader& reader, const std::string& name, Index points) {
+  const std::vector<Index> corners = reader.indices(name + ".points", ArchiveReader::any, points, 4);
+  const MatX inverse_edges = reader.matrix(name + ".inverse_edges", 9, std::ssize(corners) / 4);
+  std::vector<PosedTet> tets(reader.ok() ? corners.size() / 4 : 0);
+  for (std::size_t t = 0; t < tets.size(); ++t) {
+    std::copy_n(corners.begin() + static_cast<std::ptrdiff_t>(4 * t), 4, tets[t].points.begin());
+    tets[t].inverse_edges = inverse_edges.col(static_cast<Eigen::Index>(t)).reshaped(3, 3);
+  }
+  return tets;
+}
+
+std::vector<Index> read_columns(ArchiveReader& reader, const std::string& name, Index size) {
+  std::vector<Index> columns = reader.indices(name + ".columns", ArchiveReader::any, size);
+  const auto ascends = [](Index a, Index b) { return a >= b; };
+  if (std::adjacent_find(columns.begin(), columns.end(), ascends) != columns.end()) reader.misfit(name + ".columns");
+  return columns;
+}
+
+void add_frames(ArchiveWriter& writer, const std::string& name, const std::vector<FrameBlend>& frames) {
+  std::vector<Index> sites;
+  Eigen::MatrixXf weights(FrameBlend::most, std::ssize(frames));
+  for (std::size_t v = 0; v < frames.size(); ++v) {
+    sites.insert(sites.end(), frames[v].site.begin(), frames[v].site.end());
+    for (std::size_t k = 0; k < FrameBlend::most; ++k)
+      weights(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(v)) = static_cast<float>(frames[v].weight[k]);
+  }
+  writer.add(name + ".sites", sites);
+  writer.add_singles(name + ".site_weights", weights);
+}
+
+/// Four places below `limit` and four weights for each of some vertices.
+template <class Four, class Weights>
+void read_fours(ArchiveReader& reader, const std::string& places_name, const std::string& weights_name, Index limit,
+                std::vector<Four>& places, std::vector<Weights>& weights) {
+  const std::vector<Index> all = reader.indices(places_name, ArchiveReader::any, limit, 4);
+  const MatX numbers = reader.singles(weights_name, 4, std::ssize(all) / 4);
+  const std::size_t count = reader.ok() ? all.size() / 4 : 0;
+  places.resize(count);
+  weights.resize(count);
+  for (std::size_t v = 0; v < count; ++v) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      places[v][k] = all[4 * v + k];
+      weights[v][k] = numbers(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(v));
+    }
+  }
+}
+
+std::vector<FrameBlend> read_frames(ArchiveReader& reader, const std::string& name, Index sites) {
+  std::vector<std::array<Index, FrameBlend::most>> places;
+  std::vector<std::array<double, FrameBlend::most>> weights;
+  read_fours(reader, name + ".sites", name + ".site_weights", std::max(sites, 1), places, weights);
+  std::vector<FrameBlend> frames;
+  for (std::size_t v = 0; v < places.size(); ++v) frames.push_back({places[v], weights[v]});
+  return frames;
+}
+
+void add_elements(ArchiveWriter& writer, const std::string& name, const ElementBlock& block) {
+  writer.add(name + ".columns", block.columns);
+  add_tets(writer, name, block.tets);
+  writer.add(name + ".weights", block.weights);
+  writer.add(name + ".mu", block.mu);
+  writer.add(name + ".lambda", block.lambda);
+  writer.add_singles(name + ".gradients", side_by_side(block.gradients).cast<float>());
+}
+
+ElementBlock read_elements(ArchiveReader& reader, const std::string& name, const PoseSpaceModel& model, Index size) {
+  const Index poses = model.pose_count();
+  ElementBlock block;
+  block.columns = read_columns(reader, name, size);
+  block.tets = read_tets(reader, name, static_cast<Index>(model.points.size()));
+  const auto count = std::ssize(block.tets);
+  block.weights = reader.matrix(name + ".weights", count, poses);
+  block.mu = reader.matrix(name + ".mu", count, poses);
+  block.lambda = reader.matrix(name + ".lambda", count, poses);
+  const MatX gradients = reader.singles(name + ".gradients", 9 * count, std::ssize(block.columns) * poses);
+  if (reader.ok()) block.gradients = apart(gradients, poses);
+  return block;
+}
+
+void add_inertia(ArchiveWriter& writer, const std::string& name, const InertialBlock& block) {
+  writer.add(name + ".columns", block.vertices.columns);
+  add_frames(writer, name, block.vertices.frames);
+  writer.add_singles(name + ".basis", side_by_side(block.vertices.basis).cast<float>());
+  writer.add(name + ".points", block.points);
+  writer.add(name + ".weights", block.weights);
+}
+
+InertialBlock read_inertia(ArchiveReader& reader, const std::string& name, const PoseSpaceModel& model, Index size) {
+  InertialBlock block;
+  block.vertices.columns = read_columns(reader, name, size);
+  block.vertices.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
+  const auto count = std::ssize(block.vertices.frames);
+  const MatX basis =
+      reader.singles(name + ".basis", 3 * count, std::ssize(block.vertices.columns) * model.pose_count());
+  block.points = reader.indices(name + ".points", count, static_cast<Index>(model.points.size()));
+  block.weights = reader.matrix(name + ".weights", count, 1);
+  if (reader.ok()) block.vertices.basis = apart(basis, model.pose_count());
+  return block;
+}
+
+void add_surface(ArchiveWriter& writer, const SoftSurface& surface) {
+  for (std::size_t b = 0; b < surface.blocks.size(); ++b) {
+    const std::string name = block_name("surface", b);
+    writer.add(name + ".columns", surface.blocks[b].columns);
+    add_frames(writer, name, surface.blocks[b].frames);
+    add_shorts(writer, name + ".basis", side_by_side(surface.blocks[b].basis));
+  }
+  std::vector<Index> vertices;
+  Eigen::MatrixXf weights(SoftSurface::nodes, surface.vertex_count());
+  for (std::size_t v = 0; v < surface.vertex.size(); ++v) {
+    vertices.insert(vertices.end(), surface.vertex[v].begin(), surface.vertex[v].end());
+    for (std::size_t k = 0; k < SoftSurface::nodes; ++k)
+      weights(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(v)) = static_cast<float>(surface.weight[v][k]);
+  }
+  writer.add("surface.vertices", vertices);
+  writer.add_singles("surface.weights", weights);
+}
+
+void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceModel& model) {
+  Index count = 0;
+  for (Index b = 0; b < blocks && reader.ok(); ++b) {
+    const std::string name = block_name("surface", static_cast<std::size_t>(b));
+    VertexBlock block;
+    block.columns = read_columns(reader, name, size);
+    block.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
+    const MatX basis = read_shorts(reader, name + ".basis", 3 * Eigen::Index{block.vertex_count()},
+                                   std::ssize(block.columns) * model.pose_count());
+    if (reader.ok()) block.basis = apart(basis, model.pose_count());
+    count += block.vertex_count();
+    model.surface.blocks.push_back(std::move(block));
+  }
+  read_fours(reader, "surface.vertices", "surface.weights", count, model.surface.vertex, model.surface.weight);
+}
+
+// ---- the whole model ------------------------------------------------------------------------------------------------
+
+void add_poses(ArchiveWriter& writer, const std::optional<PoseSpaceWeights>& poses) {
+  add_number(writer, "poses.several", static_cast<Index>(poses ? 1 : 0));
+  if (!poses) return;
+  MatX columns(poses->layout().size(), poses->pose_count());
+  for (Index i = 0; i < poses->pose_count(); ++i)
+    columns.col(i) = Eigen::Map<const VecX>(poses->pose(i).data(), columns.rows());
+  writer.add("poses", columns);
+}
+
+void read_poses(ArchiveReader& reader, PoseSpaceModel& model) {
+  if (reader.index("poses.several", 2) == 0) return;
+  const MatX columns = reader.matrix("poses", model.rest->layout().size(), ArchiveReader::any);
+  if (columns.cols() > RigArchive::most_poses) return reader.misfit("poses");
+  std::vector<std::vector<double>> poses;
+  for (Eigen::Index i = 0; i < columns.cols(); ++i) poses.emplace_back(columns.col(i).begin(), columns.col(i).end());
+  if (!reader.ok()) return;
+  Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(model.rest->layout(), std::move(poses));
+  if (weights.ok())
+    model.poses = std::move(*weights);
+  else
+    reader.note(weights.error());
+}
+
+Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
+  // A member that is added to the model doesn't compile here before it has its place in the file.
+  const auto& [rest, material, directions, poses, stiffness, added, taken, taken_limit, linear, mass, points, sites,
+               elements, inertia, surface, height] = model;
+  SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *rest, points));
+  writer.add("material", to_string(material));
+  add_number(writer, "directions", static_cast<Index>(directions));
+  add_number(writer, "height", height);
+  add_poses(writer, poses);
+  writer.add("stiffness", stiffness);
+  add_triangles(writer, "added", added, model.size());
+  add_triangles(writer, "taken", taken, model.size());
+  add_number(writer, "taken_limit", taken_limit);
+  add_triangles(writer, "linear", linear, model.size());
+  add_triangles(writer, "mass", symmetric_masses(model), model.size());
+  add_tets(writer, "frames", sites);
+  const Index blocks[] = {static_cast<Index>(elements.size()), static_cast<Index>(inertia.size()),
+                          static_cast<Index>(surface.blocks.size())};
+  writer.add("blocks", std::span<const Index>(blocks));
+  for (std::size_t b = 0; b < elements.size(); ++b) add_elements(writer, block_name("elements", b), elements[b]);
+  for (std::size_t b = 0; b < inertia.size(); ++b) add_inertia(writer, block_name("inertia", b), inertia[b]);
+  add_surface(writer, surface);
+  return {};
+}
+
+std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
+  auto model = std::make_shared<PoseSpaceModel>();
+  model->rest = RigArchive::read(reader, "rest");
+  if (!model->rest) return {};
+  const std::optional<MaterialModel> material = material_model_from(reader.text("material"));
+  if (!material) reader.misfit("material");
+  model->material = material.value_or(MaterialModel::flesh);
+  model->directions = static_cast<BasisDirections>(reader.index("directions", 2));
+  model->height = reader.number("height");
+  read_poses(reader, *model);
+  model->stiffness = reader.matrix("stiffness", ArchiveReader::any, 1);
+  const Index size = model->size(), poses = model->pose_count();
+  if (size > most_coordinates) reader.misfit("stiffness");
+  if (!(model->height > 0)) reader.misfit("height");
+  if (!reader.ok()) return {};
+  model->added = read_triangles(reader, "added", size, poses);
+  model->taken = read_triangles(reader, "taken", size, poses);
+  model->taken_limit = reader.number("taken_limit");
+  if (!(model->taken_limit > 0)) reader.misfit("taken_limit");
+  model->linear = read_triangles(reader, "linear", size, poses);
+  model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);
+  halve_pairs(model->mass);
+  model->points.resize(static_cast<std::size_t>(model->rest->vertex_count()));
+  std::iota(model->points.begin(), model->points.end(), 0);
+  model->sites = read_tets(reader, "frames", static_cast<Index>(model->points.size()));
+  const std::vector<Index> blocks = reader.indices("blocks", 3, most_blocks);
+  if (!reader.ok()) return {};
+  for (Index b = 0; b < blocks[0] && reader.ok(); ++b)
+    model->elements.push_back(read_elements(reader, block_name("elements", static_cast<std::size_t>(b)), *model, size));
+  for (Index b = 0; b < blocks[1] && reader.ok(); ++b)
+    model->inertia.push_back(read_inertia(reader, block_name("inertia", static_cast<std::size_t>(b)), *model, size));
+  read_surface(reader, blocks[2], size, *model);
+  return model;
+}
+
+void add_facts(ArchiveWriter& writer, const CharacterFacts& facts) {
+  const Index counts[] = {facts.tets, facts.vertices, facts.held_vertices};
+  writer.add("facts.counts", std::span<const Index>(counts));
+  writer.add("facts.numbers", Eigen::Vector4d(facts.young, facts.elastic_error, facts.posed_error, facts.inertial_error));
+  writer.add("facts.frequencies", facts.frequencies);
+  std::string warnings;
+  for (const std::string& warning : facts.warnings) warnings += warning + "\n";
+  writer.add("facts.warnings", std::string_view(warnings));
+}
+
+CharacterFacts read_facts(ArchiveReader& reader) {
+  CharacterFacts facts;
+  const std::vector<Index> counts = reader.indices("facts.counts", 3, std::numeric_limits<Index>::max());
+  const MatX numbers = reader.matrix("facts.numbers", 4, 1);
+  facts.frequencies = reader.matrix("facts.frequencies", ArchiveReader::any, 1);
+  const std::string warnings = reader.text("facts.warnings");
+  if (!reader.ok()) return facts;
+  facts.tets = counts[0];
+  facts.vertices = counts[1];
+  facts.held_vertices = counts[2];
+  facts.young = numbers(0);
+  facts.elastic_error = numbers(1);
+  facts.posed_error = numbers(2);
+  facts.inertial_error = numbers(3);
+  for (std::size_t at = 0, end; (end = warnings.find('\n', at)) != std::string::npos; at = end + 1)
+    facts.warnings.push_back(warnings.substr(at, end - at));
+  return facts;
+}
+
+}  // namespace
+
+Result<std::string> encode_character(const CharacterAsset& asset) {
+  ArchiveWriter writer(kind);
+  writer.add("name", std::string_view(asset.name));
+  add_number(writer, "flesh_frequency", asset.flesh_frequency);
+  add_number(writer, "damping", asset.damping);
+  SUPPLE_RETURN_IF_ERROR(add_model(writer, *asset.model));
+  add_facts(writer, asset.facts);
+  return writer.bytes();
+}
+
+Result<CharacterAsset> decode_character(const Archive& archive) {
+  if (archive.kind() != kind) return input_error("the asset holds a \"" + archive.kind() + "\", not a character");
+  ArchiveReader reader(archive);
+  CharacterAsset asset;
+  asset.name = reader.text("name");
+  asset.flesh_frequency = reader.number("flesh_frequency");
+  asset.damping = reader.number("damping");
+  if (asset.flesh_frequency < 0 || asset.damping < 0) reader.misfit("damping");
+  asset.facts = read_facts(reader);
+  asset.model = read_model(reader);
+  SUPPLE_RETURN_IF_ERROR(reader.status());
+  return asset;
+}
+
+Result<CharacterAsset> load_character_asset(const std::filesystem::path& path) {
+  const Result<Archive> archive = Archive::open(path);
+  if (!archive.ok()) return archive.error();
+  Result<CharacterAsset> asset = decode_character(*archive);
+  if (!asset.ok()) return Error{asset.error().kind, path.string() + ": " + asset.error().message};
+  return asset;
+}
+
+}  // namespace supple

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// CharacterAsset: a character's soft tissue as it is shipped: the model that runs, what its settings are derived from,
+// and what is worth knowing of how it was made. Fourth of the product's road:
+//   RawCharacter → EmbeddedBody → ReducedBody → CharacterAsset → CharacterState
+#pragma once
+
+#include "supple/asset/pose_space_model.h"
+
+#include <string>
+
+namespace supple {
+
+/// Of the build; nothing of it is needed to run.
+struct CharacterFacts {
+  Index tets = 0, vertices = 0;  ///< of the simulation mesh
+  Index held_vertices = 0;       ///< that follow the rig
+  double young = 0;              ///< of the softest element [Pa]
+  double elastic_error = 0;      ///< of cubature, on samples that weren't trained with, in the model's poses …
+  double posed_error = 0;        ///< … and in others
+  double inertial_error = 0;     ///< likewise
+  VecX frequencies;              ///< of the linear modes [Hz]
+  std::vector<std::string> warnings;
+};
+
+struct CharacterAsset {
+  std::string name;
+  std::shared_ptr<const PoseSpaceModel> model;
+  double flesh_frequency = 0;  ///< [Hz]
+  double damping = 0.2;        ///< ratio, at that frequency
+  CharacterFacts facts;
+};
+
+}  // namespace supple

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rigs in a `.supple` archive: what a character's rest shape needs of its rig, and no more. Only the vertices that a
+// model looks at are stored, with the skin, morph targets, wires and corrections of these; numbers stay as they are, so
+// that a rig comes back with the same bits.
+//
+//   PREFIX.kind       "carried", "corrected" or "stack": the kinds of rig.h's family that are made of data
+//   PREFIX.stageN     "skin", "shapes", "wire", "bend", "sum"
+//
+// A rig with a user's own function in it can't be stored.
+#pragma once
+
+#include "supple/asset/archive_reader.h"
+#include "supple/rig/rig.h"
+
+namespace supple {
+
+class RigArchive {
+ public:
+  static constexpr Eigen::Index most_poses = 1000;  ///< to interpolate between
+
+  /// Vertex k of what is read back is vertices[k] of `rig`.
+  static Status write(ArchiveWriter& writer, const std::string& prefix, const Rig& rig,
+                      std::span<const Index> vertices);
+  /// Null where something is wrong, which the reader remembers.
+  static std::shared_ptr<const Rig> read(ArchiveReader& reader, const std::string& prefix);
+
+ private:
+  class Output;
+  class Input;
+};
+
+}  // namespace supple
