@@ -189,12 +189,12 @@ class Reduction {
                                .rest = *rest_,
                                .fixed = reduced_.fixed,
                                .motion = motion_,
+                               .skin = &body_.embedding,
                                .weights = weights_ ? &*weights_ : nullptr,
                                .regions = settings_.regions,
                                .contacts = constraints_,
                                .height = height_,
-                               .size = std::clamp(settings_.size, 1, std::max(1, available / 2)),
-                               .seed = settings_.seed};
+                               .size = std::clamp(settings_.size, 1, std::max(1, available / 2))};
     Result<PoseBases> bases = make_bases(input, reduced_.poses, progress_);
     if (!bases.ok()) return bases.error();
     reduced_.frequencies = bases->frequencies;
