@@ -15,7 +15,7 @@ namespace supple {
 namespace {
 
 /// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
-constexpr double rig_share = 0.3, mode_share = 0.2, derivative_share = 0.03;
+constexpr double rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
 
 /// All of the shapes times one number: the sum of their squares is `size`².
 MatX scaled_to(double size, const BlockMatrix& mass, const MatX& shapes) {

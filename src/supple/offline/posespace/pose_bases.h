@@ -6,7 +6,7 @@
 //                        a hop doesn't drown a wave
 //   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (moved_flesh.h), by the root of its size  0.3
 //   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
-//   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.03
+//   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1
 // all of them within a region where bases are local, and none of them against the contacts of the pose
 // (offline/modes/constrained_modes.h). Measured: docs/theory.md.
 #pragma once
