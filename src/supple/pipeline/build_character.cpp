@@ -64,6 +64,46 @@ VecX local_acceleration(const CharacterRig& rig, const Rig& rest, const TetMesh&
   return a;
 }
 
+/// Stretches of the clips, the same number of each.
+std::vector<Moment> typical_starts(const RawCharacter& character) {
+  constexpr std::size_t most = 12, least = 8;
+  constexpr double length = MotionRun::length * MotionRun::step;
+  std::vector<Moment> starts;
+  const std::size_t clips = std::min(character.clips.size(), most);
+  for (std::size_t c = 0; c < clips; ++c) {
+    const Clip& clip = character.clips[c * character.clips.size() / clips];
+    const double room = std::max(0.0, clip.duration - length);
+    const std::size_t count = room > 0 ? std::max<std::size_t>(1, least / clips) : 1;
+    for (std::size_t k = 0; k < count; ++k)
+      starts.push_back({&clip, count > 1 ? room * static_cast<double>(k) / static_cast<double>(count - 1) : room / 2});
+  }
+  return starts;
+}
+
+std::vector<MotionRun> known_runs(const RawCharacter& character, const CharacterRig& rig, const Rig& rest,
+                                  const TetMesh& mesh, double height) {
+  constexpr double length = MotionRun::length * MotionRun::step;
+  std::vector<Moment> starts = typical_starts(character);
+  std::erase_if(starts, [&](const Moment& start) {
+    return ClipMotion(rig, *start.clip, false, height)
+        .is_cut(start.time - acceleration_step, start.time + length + acceleration_step);
+  });
+  std::vector<MotionRun> runs(starts.size());
+  CharacterPose pose = rig.neutral();
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    rig.sample(*starts[r].clip, starts[r].time + length / 2, ClipWrap::hold, pose);
+    runs[r] = {MatX(3 * rest.vertex_count(), MotionRun::length), pose.p,
+               static_cast<int>(starts[r].clip - character.clips.data())};
+  }
+  parallel_for(std::ssize(runs) * MotionRun::length, 1, [&](std::int64_t i) {
+    const auto r = static_cast<std::size_t>(i / MotionRun::length);
+    const std::int64_t k = i % MotionRun::length;
+    runs[r].accelerations.col(k) = local_acceleration(
+        rig, rest, mesh, {starts[r].clip, starts[r].time + static_cast<double>(k) * MotionRun::step});
+  });
+  return runs;
+}
+
 /// Without those at which a clip puts the character elsewhere: that is no motion, and would outweigh all others.
 std::vector<Moment> without_cuts(std::vector<Moment> moments, const CharacterRig& rig, double height) {
   std::erase_if(moments, [&](const Moment& moment) {
@@ -76,15 +116,17 @@ std::vector<Moment> without_cuts(std::vector<Moment> moments, const CharacterRig
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh) {
   const double height = bounds_of(mesh.vertices).size().maxCoeff();
   const std::vector<Moment> moments = without_cuts(typical_moments(character, 48), rig, height);
-  KnownMotion motion{typical_poses(character, rig), MatX(3 * rest.vertex_count(), std::ssize(moments)), {}};
+  KnownMotion motion{typical_poses(character, rig), MatX(3 * rest.vertex_count(), std::ssize(moments)), {}, {}, {}};
   CharacterPose pose = rig.neutral();
   for (const Moment& moment : moments) {
     rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
     motion.moments.push_back(pose.p);
+    motion.clips.push_back(static_cast<int>(moment.clip - character.clips.data()));
   }
   parallel_for(std::ssize(moments), 1, [&](std::int64_t k) {
     motion.accelerations.col(k) = local_acceleration(rig, rest, mesh, moments[static_cast<std::size_t>(k)]);
   });
+  motion.runs = known_runs(character, rig, rest, mesh, height);
   return motion;
 }
 

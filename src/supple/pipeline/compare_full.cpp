@@ -21,9 +21,19 @@ struct FullRun {
   static constexpr int stride = 4;
   std::vector<MatX> skin;   ///< displacements of the skin in the root's frame, stacked
   std::vector<VecX> local;  ///< of the mesh, turned back by the rotation of each vertex
+  std::vector<std::vector<Mat3>> turns;
   std::vector<std::vector<double>> poses;
   int steps = 0;
 };
+
+/// Every vertex's three numbers turned by its rotation.
+VecX turned(const std::vector<Mat3>& turns, VecX u) {
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    auto at = u.segment<3>(3 * static_cast<Eigen::Index>(v));
+    at = (turns[v] * at).eval();
+  }
+  return u;
+}
 
 class Comparison {
  public:
@@ -98,33 +108,33 @@ class Comparison {
     const auto& skin = run_.skin.back();
     for (Eigen::Index v = 0; v < skin.rows(); v += 3)
       report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
-    const std::vector<Mat3> turns = blended_rotations(built_.reduced.mesh, built_.reduced.frames,
-                                                      evaluate_all(*built_.reduced.model->rest, pose.p));
-    VecX local = full.displacements();
-    for (std::size_t v = 0; v < turns.size(); ++v) {
-      auto u = local.segment<3>(3 * static_cast<Eigen::Index>(v));
-      u = (turns[v].transpose() * u).eval();
-    }
-    run_.local.push_back(std::move(local));
+    std::vector<Mat3> turns = blended_rotations(built_.reduced.mesh, built_.reduced.frames,
+                                                evaluate_all(*built_.reduced.model->rest, pose.p));
+    std::vector<Mat3> back = turns;
+    for (Mat3& R : back) R.transposeInPlace();
+    run_.local.push_back(turned(back, full.displacements()));
+    run_.turns.push_back(std::move(turns));
   }
 
-  /// In the basis that the model has in each of the poses.
+  /// In the basis that the model has in each of the poses: the nearest by mass, as dynamics would have it, measured on
+  /// the skin like the error itself.
   double projection_error(const ReducedBody& reduced) const {
     const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
     if (!body.ok()) return 0;
+    const BlockMatrix& mass = body->consistent_mass();
     double left = 0, total = 0;
     std::vector<double> w(reduced.poses.size(), 1.0), scratch = w;
     for (std::size_t k = 0; k < run_.local.size(); ++k) {
       if (reduced.model->poses) reduced.model->poses->evaluate(run_.poses[k], w, scratch);
       MatX basis = MatX::Zero(reduced.basis.rows(), reduced.basis.cols());
       for (std::size_t i = 0; i < w.size(); ++i) basis += w[i] * reduced.poses[i].basis;
-      const VecX Mu = body->consistent_mass() * run_.local[k];
-      const VecX f = basis.transpose() * Mu;
-      const MatX mass = basis.transpose() * multiply_columns(body->consistent_mass(), basis);
-      left += run_.local[k].dot(Mu) - f.dot(mass.ldlt().solve(f));
-      total += run_.local[k].dot(Mu);
+      const VecX f = basis.transpose() * (mass * run_.local[k]);
+      const MatX own_mass = basis.transpose() * multiply_columns(mass, basis);
+      const VecX missed = run_.local[k] - basis * own_mass.ldlt().solve(f);
+      left += built_.body.body.embedding.interpolate(turned(run_.turns[k], missed)).squaredNorm();
+      total += run_.skin[k].squaredNorm();
     }
-    return total > 0 ? std::sqrt(std::max(0.0, left) / total) : 0;
+    return total > 0 ? std::sqrt(left / total) : 0;
   }
 
   const BuiltCharacter& built_;

@@ -27,9 +27,12 @@ std::optional<ContentHash> content_of(const PoseBasesInput& input) {
   ContentHash content;
   if (!add_content(content, input.rest)) return {};
   add_content(content, input.mesh);
-  content.add(input.body.material()).add(input.fixed).add(input.height).add(input.seed);
+  content.add(input.body.material()).add(input.fixed).add(input.height);
   content.add(input.motion.accelerations);
   for (const auto& moment : input.motion.moments) content.add(moment);
+  content.add(input.motion.clips);
+  for (const MotionRun& run : input.motion.runs) content.add(run.accelerations).add(run.pose).add(run.clip);
+  if (input.skin != nullptr) content.add(input.skin->vertices).add(input.skin->weights);
   const Index poses = input.weights != nullptr ? input.weights->pose_count() : 0;
   content.add(poses);
   for (Index i = 0; i < poses; ++i) content.add(input.weights->pose(i));

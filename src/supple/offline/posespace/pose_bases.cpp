@@ -3,10 +3,10 @@
 
 #include "supple/base/parallel.h"
 #include "supple/math/sparse_factor.h"
-#include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/basis_store.h"
+#include "supple/offline/posespace/seen_metric.h"
 
 #include <Eigen/Geometry>
 
@@ -15,8 +15,52 @@
 namespace supple {
 namespace {
 
-constexpr int random_moments = 80;
-constexpr double random_share = 0.1;  ///< of random motion against the known one: it is there for what clips don't show
+/// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
+constexpr double rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
+
+/// All of the shapes times one number: the sum of their squares is `size`².
+MatX scaled_to(double size, const BlockMatrix& mass, const MatX& shapes) {
+  const double now = mass_norms(mass, shapes).norm();
+  return now > 0 ? MatX(shapes * (size / now)) : MatX(shapes.rows(), 0);
+}
+
+/// Every shape divided by the root of its size, those without size left as they are.
+MatX evened_out(const BlockMatrix& mass, MatX shapes) {
+  const VecX sizes = mass_norms(mass, shapes);
+  for (Eigen::Index c = 0; c < sizes.size(); ++c)
+    if (sizes[c] > 1e-9 * sizes.maxCoeff()) shapes.col(c) /= std::sqrt(sizes[c]);
+  return shapes;
+}
+
+/// The shapes of each clip brought to the fourth root of their mean size, all of them together to one.
+MatX balanced(const BlockMatrix& mass, MatX shapes, const std::vector<int>& clips) {
+  const VecX sizes = mass_norms(mass, shapes);
+  const int count = clips.empty() ? 1 : *std::max_element(clips.begin(), clips.end()) + 1;
+  VecX squares = VecX::Zero(count), columns = squares;
+  const auto clip = [&](Eigen::Index c) { return clips.empty() ? 0 : clips[static_cast<std::size_t>(c)]; };
+  for (Eigen::Index c = 0; c < sizes.size(); ++c) {
+    squares[clip(c)] += sizes[c] * sizes[c];
+    columns[clip(c)] += 1;
+  }
+  for (Eigen::Index c = 0; c < sizes.size(); ++c) {
+    const double sum = squares[clip(c)];
+    if (sum > 0) shapes.col(c) *= std::pow(sum / columns[clip(c)], 0.125) / std::sqrt(sum);
+  }
+  const double all = mass_norms(mass, shapes).norm();
+  return all > 0 ? MatX(shapes / all) : shapes;
+}
+
+MatX beside(std::initializer_list<MatX> parts) {
+  Eigen::Index columns = 0;
+  for (const MatX& part : parts) columns += part.cols();
+  MatX all(parts.begin()->rows(), columns);
+  columns = 0;
+  for (const MatX& part : parts) {
+    all.middleCols(columns, part.cols()) = part;
+    columns += part.cols();
+  }
+  return all;
+}
 
 /// `shapes` without their part in the span of the mass-orthonormal `basis`.
 MatX without(const BlockMatrix& mass, const MatX& basis, MatX shapes) {
@@ -99,29 +143,44 @@ MatX known_responses(const PoseBasesInput& input, const FreeVertices& free) {
   return result;
 }
 
-/// How much each known moment has to do with a pose; none is without all say.
-VecX moment_weights(const PoseBasesInput& input, std::size_t pose) {
-  VecX result = VecX::Ones(std::ssize(input.motion.moments));
+/// How much each of some moments has to do with a pose; none is without all say.
+VecX moment_weights(const PoseBasesInput& input, std::span<const std::vector<double>> moments, std::size_t pose) {
+  VecX result = VecX::Ones(std::ssize(moments));
   if (input.weights == nullptr) return result;
   std::vector<double> w(static_cast<std::size_t>(input.weights->pose_count())), scratch = w;
   for (Eigen::Index m = 0; m < result.size(); ++m) {
-    input.weights->evaluate(input.motion.moments[static_cast<std::size_t>(m)], w, scratch);
+    input.weights->evaluate(moments[static_cast<std::size_t>(m)], w, scratch);
     result[m] = std::clamp(w[pose], 0.05, 1.0);
   }
   return result;
 }
 
-/// Both kinds of motion brought to one size; then random ones count a tenth.
-MatX joined(const MatX& known, double known_size, const MatX& random, double random_size) {
-  if (!(known_size > 0)) return random;
-  MatX all(random.rows(), known.cols() + random.cols());
-  all << known / known_size, random * (random_share / std::max(random_size, 1e-300));
-  return all;
+/// What known motion does to the whole body, in any of its poses: shapes, turned back, and the pose of each.
+struct KnownShapes {
+  MatX shapes;
+  std::vector<std::vector<double>> moments;
+};
+
+KnownShapes known_shapes(const PoseBasesInput& input, const FreeVertices& free) {
+  const BlockMatrix& mass = input.body.consistent_mass();
+  const KnownMotion& motion = input.motion;
+  KnownShapes result{balanced(mass, known_responses(input, free), motion.clips), motion.moments};
+  const MatX sway = sway_over(input.body, input.fixed, motion.runs);
+  if (sway.cols() == 0) return result;
+  const auto each = sway.cols() / std::ssize(motion.runs);
+  std::vector<int> clips;
+  for (const MotionRun& run : motion.runs) {
+    clips.insert(clips.end(), static_cast<std::size_t>(each), run.clip);
+    result.moments.insert(result.moments.end(), static_cast<std::size_t>(each), run.pose);
+  }
+  result.shapes = beside({result.shapes, balanced(mass, sway, clips)});
+  return result;
 }
 
 class BasisMaker {
  public:
-  BasisMaker(const PoseBasesInput& input, MatX known) : input_(input), known_(std::move(known)) {}
+  BasisMaker(const PoseBasesInput& input, KnownShapes known)
+      : input_(input), metric_(seen_metric(input.body, input.skin)), known_(std::move(known)) {}
 
   /// Columns of one region in one pose, turned back.
   Result<RegionBasis> make(const PoseBasis& pose, std::size_t number, const LocalRegion* region, int size,
@@ -157,16 +216,26 @@ class BasisMaker {
   Result<MatX> add_others(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
                           const ConstrainedBody& constrained, const Modes& modes, int size, Progress& progress) const {
     const BlockMatrix& mass = input_.body.consistent_mass();
-    const int responses = (size - static_cast<int>(modes.shapes.cols())) * 3 / 5;
-    const Result<MatX> basis =
-        extend(mass, modes.shapes, inertial_responses(pose, number, problem, constrained), {}, responses);
-    if (!basis.ok()) return basis.error();
+    const Result<MatX> derivatives = weighted_derivatives(problem, constrained, modes, progress);
+    if (!derivatives.ok()) return derivatives.error();
+    const MatX rig =
+        constrained.responses(multiply_columns(mass, rig_accelerations(input_.rest, pose.p, input_.height)));
+    const MatX ringing = modes.shapes * modes.eigenvalues.cwiseInverse().asDiagonal();
+    const MatX shapes =
+        beside({known_motion(pose, number, problem, constrained), scaled_to(rig_share, mass, evened_out(mass, rig)),
+                scaled_to(mode_share, mass, ringing), scaled_to(derivative_share, mass, *derivatives)});
+    const MatX basis = mass_orthonormalize(mass, principal_shapes(metric_, shapes, size));
+    return basis.cols() < size ? fill_up(constrained, basis, size, progress) : basis;
+  }
+
+  static Result<MatX> weighted_derivatives(const ModeProblem& problem, const ConstrainedBody& constrained,
+                                           const Modes& modes, Progress& progress) {
     // n modes have n² derivatives; high ones have no weight.
     const int most = problem.vertex_weights.size() > 0 ? 10 : 20;
     const int differentiated = std::min(static_cast<int>(modes.shapes.cols()), most);
     Result<ModalDerivatives> derivatives = constrained.derivatives(modes, differentiated, progress);
     if (!derivatives.ok()) return derivatives.error();
-    const VecX norms = mass_norms(mass, derivatives->shapes);
+    const VecX norms = mass_norms(problem.body.consistent_mass(), derivatives->shapes);
     VecX weights = VecX::Zero(norms.size());
     for (Eigen::Index c = 0; c < norms.size(); ++c) {
       const auto [i, j] = derivatives->pairs[static_cast<std::size_t>(c)];
@@ -174,9 +243,7 @@ class BasisMaker {
       if (norms[c] > 1e-9 * norms.maxCoeff() && norms[c] > 0)
         weights[c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
     }
-    const Result<MatX> all =
-        extend(mass, *basis, std::move(derivatives->shapes), weights, size - static_cast<int>(basis->cols()));
-    return all.ok() && all->cols() < size ? fill_up(constrained, *all, size, progress) : all;
+    return MatX(derivatives->shapes * weights.asDiagonal());
   }
 
   /// With higher modes, where a linear material has no derivatives, or a simple rig few responses.
@@ -186,26 +253,24 @@ class BasisMaker {
     return extend(input_.body.consistent_mass(), basis, more->shapes, {}, size - static_cast<int>(basis.cols()));
   }
 
-  /// In the directions of the world.
-  MatX inertial_responses(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
-                          const ConstrainedBody& constrained) const {
-    std::mt19937_64 random_numbers(input_.seed + number);
-    const MatX random = random_accelerations(input_.rest, pose.p, input_.height, random_moments, random_numbers);
-    const BlockMatrix& mass = input_.body.consistent_mass();
-    const MatX from_random = constrained.responses(multiply_columns(mass, random));
-    const VecX weights = moment_weights(input_, number);
-    const double size = input_.motion.accelerations.norm();
+  /// In the directions of the world. Where contacts or a region hold the flesh back, what is known of the free body
+  /// isn't true; accelerations are.
+  MatX known_motion(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
+                    const ConstrainedBody& constrained) const {
     const bool anywhere = problem.vertex_weights.size() == 0 && problem.constraints.rows() == 0;
-    if (!(size > 0)) return from_random;
-    MatX known = anywhere ? known_ : input_.motion.accelerations;
-    known = (known * weights.asDiagonal()).eval();
-    turn(pose.turns, false, known);
-    if (!anywhere) known = constrained.responses(multiply_columns(mass, known));
-    return joined(known, size, from_random, random.norm());
+    const KnownMotion& motion = input_.motion;
+    const std::vector<std::vector<double>>& moments = anywhere ? known_.moments : motion.moments;
+    if (moments.empty()) return MatX(input_.body.dof_count(), 0);
+    MatX shapes = anywhere ? known_.shapes : motion.accelerations;
+    turn(pose.turns, false, shapes);
+    const BlockMatrix& mass = input_.body.consistent_mass();
+    if (!anywhere) shapes = balanced(mass, constrained.responses(multiply_columns(mass, shapes)), motion.clips);
+    return shapes * moment_weights(input_, moments, number).asDiagonal();
   }
 
   const PoseBasesInput& input_;
-  MatX known_;  ///< responses to the known motion, turned back
+  BlockMatrix metric_;
+  KnownShapes known_;
 };
 
 }  // namespace
@@ -230,7 +295,7 @@ Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> p
   if (input.regions.size() <= 1) result.region_sizes = {input.size};
   progress.stage("responses to motion");
   const bool everywhere = regions == 1 && input.motion.accelerations.cols() > 0;
-  const BasisMaker maker(input, everywhere ? known_responses(input, *free) : MatX());
+  const BasisMaker maker(input, everywhere ? known_shapes(input, *free) : KnownShapes{});
   progress.stage("modes of the poses");
   std::vector<Result<RegionBasis>> made(poses.size() * regions, failure("not made"));
   parallel_for(std::ssize(made), 1, [&](std::int64_t k) {

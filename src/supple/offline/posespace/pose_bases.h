@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The basis of every pose that a character's reduced model knows (2016 paper, 5, 6 and 7). Three kinds of shapes share
-// it (measured on the projection of full simulations: docs/theory.md):
-//   linear modes         how flesh rings in that pose                                4/9 of r
-//   inertial responses   K⁻¹ M a, how flesh gives way when the rig moves it: to      3/9
-//                        accelerations of the character's own clips and of random motion around the pose
-//   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the  2/9
-//                        2005 paper
+// The basis of every pose that a character's reduced model knows (2016 paper, 5, 6 and 7): the r principal directions,
+// in the metric of what is seen (seen_metric.h), of four kinds of shapes together, each kind brought to one size:
+//   known motion         how flesh sways over stretches of the clips, and how it gives way, Rᵀ K_p⁻¹ M R a, in   1
+//                        the poses where they push it; clips count as the fourth root of their size, so that
+//                        a hop doesn't drown a wave
+//   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (moved_flesh.h), by the root of its size  0.3
+//   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
+//   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1
 // all of them within a region where bases are local, and none of them against the contacts of the pose
-// (offline/modes/constrained_modes.h).
+// (offline/modes/constrained_modes.h). Measured: docs/theory.md.
 #pragma once
 
 #include "supple/base/progress.h"
 #include "supple/base/stage_store.h"
 #include "supple/fem/elastic_body.h"
+#include "supple/mesh/embedding.h"
 #include "supple/offline/modes/constraint_rows.h"
 #include "supple/offline/posespace/frame_sites.h"
+#include "supple/offline/posespace/moved_flesh.h"
 #include "supple/offline/posespace/pose_basis.h"
 #include "supple/offline/regions/regions.h"
 
@@ -25,6 +28,8 @@ struct KnownMotion {
   std::vector<std::vector<double>> poses;  ///< some that it takes, to choose frame sites by
   MatX accelerations;  ///< of all vertices, turned back by their rotation since the neutral pose; one moment per column
   std::vector<std::vector<double>> moments;  ///< the pose of each column
+  std::vector<int> clips;                    ///< its clip; empty: all of one
+  std::vector<MotionRun> runs;
 };
 
 struct PoseBasesInput {
@@ -33,12 +38,12 @@ struct PoseBasesInput {
   const Rig& rest;
   std::span<const Index> fixed;
   const KnownMotion& motion;
+  const Embedding* skin = nullptr;              ///< what is seen; null: all mass alike
   const PoseSpaceWeights* weights = nullptr;    ///< of the poses; null: the neutral pose alone
   std::span<const LocalRegion> regions;         ///< with their numbers of modes; none: `size` global ones
   std::span<const SparseConstraints> contacts;  ///< of each pose; none: nowhere
   double height = 1;                            ///< [m]
   int size = 45;                                ///< r
-  std::uint64_t seed = 1;
   StageStore* store = &StageStore::none();
   ContentHash content = {};  ///< of all the above but `regions`, `contacts` and `size`, for the store
 };

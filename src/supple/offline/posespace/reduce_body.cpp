@@ -190,12 +190,12 @@ class Reduction {
                          .rest = *rest_,
                          .fixed = reduced_.fixed,
                          .motion = motion_,
+                         .skin = &body_.embedding,
                          .weights = weights_ ? &*weights_ : nullptr,
                          .regions = settings_.regions,
                          .contacts = constraints_,
                          .height = height_,
-                         .size = std::clamp(settings_.size, 1, std::max(1, available / 2)),
-                         .seed = settings_.seed};
+                         .size = std::clamp(settings_.size, 1, std::max(1, available / 2))};
     if (settings_.store != &StageStore::none()) {
       const std::optional<ContentHash> content = content_of(input);
       if (content) store_ = settings_.store, content_ = *content;
