@@ -121,7 +121,7 @@ CharacterAsset asset_of(const ReducedBody& reduced) {
   asset.flesh_frequency = reduced.flesh_frequency;
   asset.damping = 0.3;
   asset.facts = {
-      static_cast<Index>(reduced.mesh.elements.size()), 7, 5, 2e4, 0.01, 0.02, reduced.frequencies, {"a", "b"}};
+      static_cast<Index>(reduced.mesh.elements.size()), 7, 5, 2e4, 0.01, 0.03, 0.02, reduced.frequencies, {"a", "b"}};
   return asset;
 }
 
