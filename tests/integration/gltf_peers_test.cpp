@@ -7,6 +7,7 @@
 #include "integration/wobble.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/read_character.h"
+#include "supple/io/pc2.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/rig.h"
 
@@ -143,6 +144,47 @@ TEST_F(GltfPeers, ChromiumDrawsAddedMorphTargetsWhereWePutThem) {
 }
 
 #ifdef SUPPLE_CLI
+/// Where a point cache of one mesh has its vertices at a moment, between samples along straight lines.
+std::vector<Vec3> cached_positions(const PointCache& cache, double time, double rate) {
+  const double place = std::clamp(time * rate, 0.0, static_cast<double>(cache.samples.size() - 1));
+  const auto k = std::min(static_cast<std::size_t>(place), cache.samples.size() - 2);
+  const double s = place - static_cast<double>(k);
+  std::vector<Vec3> positions;
+  for (std::size_t v = 0; v < cache.samples[k].size(); ++v)
+    positions.push_back((1 - s) * cache.samples[k][v] + s * cache.samples[k + 1][v]);
+  return positions;
+}
+
+// The simulation itself, as a point cache holds it, beside what a browser draws of the baked file.
+TEST_F(GltfPeers, ChromiumDrawsTheSimulation) {
+  if (run("chromium --version").code != 0) GTEST_SKIP() << "Chromium is not installed; ./go integration does it";
+  const fs::path file = rigged / "khr_cesiumman/CesiumMan.glb", soft = folder / "soft.glb", out = folder / "poses.bin";
+  constexpr double rate = 240, stated = 1e-3;
+  const std::string bake = fmt::format("{} bake {} --tets 6000 --no-cache", SUPPLE_CLI, file.string());
+  ASSERT_EQ(run(fmt::format("{} -o {}", bake, soft.string())).code, 0);
+  const fs::path caches = folder / "caches";
+  ASSERT_EQ(run(fmt::format("{} -o {} --format pc2 --rate {}", bake, caches.string(), rate)).code, 0);
+  const Result<PointCache> cache = load_pc2(fs::directory_iterator(caches)->path());
+  ASSERT_TRUE(cache.ok()) << cache.error().message;
+  const Ran ran = node("chromium_positions.mjs", fmt::format("{} {} 10", soft.string(), out.string()));
+  ASSERT_EQ(ran.code, 0) << ran.output;
+  // A cache begins with the first key of its clip.
+  const double end = read_character(*load_gltf(file)).value().clips[0].duration;
+  const double start = end - static_cast<double>(cache->samples.size() - 1) / rate;
+  double worst = 0;
+  for (const ThreePose& pose : read_poses(*read_file(out))) {
+    const std::vector<Vec3> simulated = cached_positions(*cache, pose.time - start, rate);
+    std::size_t v = 0;
+    for (const ThreeMesh& mesh : pose.meshes)
+      for (const Vec3& x : mesh.positions) worst = std::max(worst, (x - simulated.at(v++)).norm() / height_of(pose));
+    EXPECT_EQ(v, simulated.size());
+  }
+  fmt::print("largest distance from the simulation {:.3f} % of the height\n", 100 * worst);
+  // Straight lines between keys of the animation and of the cache add a little.
+  EXPECT_LT(worst, 1.05 * stated);
+  EXPECT_GT(worst, 1e-6);
+}
+
 TEST_F(GltfPeers, ChromiumDrawsWhatWeBake) {
   if (run("chromium --version").code != 0) GTEST_SKIP() << "Chromium is not installed; ./go integration does it";
   for (const fs::path& soft : baked()) {
