@@ -109,10 +109,17 @@ bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
     solver_->free().clear_fixed(residual);
     if (iteration == 0) first = residual.norm();
     report.residual = first > 0 ? residual.norm() / first : 0;
-    K_.combine(1, settings_.stiffness_damping * c_v, K_rest_);
-    K_.combine(1, c_a + settings_.mass_damping * c_v, neutral_.consistent_mass());
-    delta.resize(0);
-    if (solver_->solve(K_, residual, delta).outcome == LinearReport::Outcome::indefinite) return false;
+    const auto solve_with = [&] {
+      K_.combine(1, settings_.stiffness_damping * c_v, K_rest_);
+      K_.combine(1, c_a + settings_.mass_damping * c_v, neutral_.consistent_mass());
+      delta.resize(0);
+      return solver_->solve(K_, residual, delta).outcome != LinearReport::Outcome::indefinite;
+    };
+    if (!solve_with()) {
+      // Flesh that buckles: the nearest stiffness that is positive still points downhill.
+      body_.internal_force_and_stiffness(next, f, K_, HessianProjection::positive_semidefinite);
+      if (!solve_with()) return false;
+    }
     next -= delta;
   }
   update();

@@ -17,6 +17,8 @@ namespace {
 
 /// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
 constexpr double rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
+/// Of elastic energy in what directions are chosen by.
+constexpr double energy_share = 0.1;
 
 /// All of the shapes times one number: the sum of their squares is `size`².
 MatX scaled_to(double size, const BlockMatrix& mass, const MatX& shapes) {
@@ -224,8 +226,19 @@ class BasisMaker {
     const MatX shapes =
         beside({known_motion(pose, number, problem, constrained), scaled_to(rig_share, mass, evened_out(mass, rig)),
                 scaled_to(mode_share, mass, ringing), scaled_to(derivative_share, mass, *derivatives)});
-    const MatX basis = mass_orthonormalize(mass, principal_shapes(metric_, shapes, size));
+    const BlockMatrix metric = metric_with_energy(problem.body, modes.eigenvalues[0]);
+    const MatX basis = mass_orthonormalize(mass, principal_shapes(metric, shapes, size));
     return basis.cols() < size ? fill_up(constrained, basis, size, progress) : basis;
+  }
+
+  /// What is seen, and a tenth of elastic energy, measured by that of the softest mode: small displacements without which
+  /// flesh could not give way, such as those that keep its volume, count for what they hold back.
+  BlockMatrix metric_with_energy(const ElasticBody& body, double softest) const {
+    BlockMatrix metric = metric_, stiffness = body.make_matrix();
+    VecX none(body.dof_count());
+    body.internal_force_and_stiffness(VecX::Zero(none.size()), none, stiffness);
+    metric.combine(1, energy_share / softest, stiffness);
+    return metric;
   }
 
   static Result<MatX> weighted_derivatives(const ModeProblem& problem, const ConstrainedBody& constrained,
