@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which thin pieces become nodes.
+#include "supple/base/parallel.h"
 #include "supple/mesh/disjoint_sets.h"
 #include "supple/offline/meshing/thin_pieces.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
 #include <iterator>
 #include <utility>
 
@@ -16,6 +20,7 @@ class PieceChooser {
       : flesh_(flesh), lattice_(lattice), found_(std::move(found)), nodes_(nodes) {}
 
   void run() {
+    close_gaps();
     choose();
     join_curved();
     add_doubtful();
@@ -49,16 +54,122 @@ class PieceChooser {
     return false;
   }
 
-  void choose() {
-    for (ThinPiece& p : found_.pieces) p.kept = 4 * p.unserved > static_cast<double>(p.samples.size());
-    for (ThinPiece& p : found_.pieces) {
-      if (!p.kept) p.kept = bridges(p);
+  /// Does a surface without a gap lead from a piece to another node? Asked at the points where they are nearest.
+  bool adjoin(Index piece, Index other) const {
+    const std::vector<Vec3>& from = found_.piece(piece).samples;
+    const std::vector<Vec3>* to = found_.is_piece(other) ? &found_.piece(other).samples : nullptr;
+    const Vec3* center = to == nullptr ? &nodes_.center[static_cast<std::size_t>(other)] : nullptr;
+    const Vec3 *p = nullptr, *q = center;
+    double distance = std::numeric_limits<double>::infinity();
+    const auto consider = [&](const Vec3& a, const Vec3& b) {
+      if ((a - b).squaredNorm() >= distance) return;
+      distance = (a - b).squaredNorm();
+      p = &a;
+      q = &b;
+    };
+    for (const Vec3& a : from) {
+      if (center != nullptr) consider(a, *center);
+      for (std::size_t k = 0; to != nullptr && k < to->size(); ++k) consider(a, (*to)[k]);
     }
+    return center != nullptr ? flesh_.joins(*p, *q, true) : flesh_.joins_along(*p, *q);
+  }
+
+  /// Nodes at neighbouring sites that a piece isn't linked to, but one of its links is.
+  std::vector<Index> second_links(Index piece) {
+    std::vector<Index> second;
+    const auto visit = [&](Index other) {
+      if (other == piece || (found_.is_piece(other) && other < piece) || linked(piece, other)) return;
+      if (found_.direction(piece, other, nodes_, lattice_) >= 0) second.push_back(other);
+    };
+    for (const Index c : found_.piece(piece).links) {
+      const std::vector<Index>& next = found_.is_piece(c) ? found_.piece(c).links : pieces_near(c);
+      std::for_each(next.begin(), next.end(), visit);
+      for (int d = 0; !found_.is_piece(c) && d < BccLattice::neighbor_count; ++d) {
+        if ((nodes_.joined[static_cast<std::size_t>(c)] >> d) & 1) visit(nodes_.real_neighbor(c, d, lattice_));
+      }
+    }
+    std::sort(second.begin(), second.end());
+    second.erase(std::unique(second.begin(), second.end()), second.end());
+    return second;
+  }
+
+  void close_gaps() {
+    std::sort(found_.doubtful.begin(), found_.doubtful.end());
+    std::vector<std::vector<Index>> second(found_.pieces.size());
+    for (std::size_t p = 0; p < second.size(); ++p) second[p] = second_links(nodes_.real + static_cast<Index>(p));
+    parallel_for(static_cast<std::int64_t>(second.size()), 8, [&](std::int64_t k) {
+      const Index a = nodes_.real + static_cast<Index>(k);
+      std::erase_if(second[static_cast<std::size_t>(k)], [&](Index b) {
+        const NodeLink link = {std::min(a, b), std::max(a, b)};
+        return std::binary_search(found_.doubtful.begin(), found_.doubtful.end(), link) || !adjoin(a, b);
+      });
+    });
+    for (std::size_t p = 0; p < second.size(); ++p) {
+      const Index a = nodes_.real + static_cast<Index>(p);
+      for (const Index b : second[p]) {
+        found_.pieces[p].links.push_back(b);
+        if (found_.is_piece(b)) found_.piece(b).links.push_back(a);
+      }
+    }
+    for (ThinPiece& p : found_.pieces) std::sort(p.links.begin(), p.links.end());
+    near_.clear();
+  }
+
+  /// Does the complex of linked nodes keep its topology without a piece? It does if what the piece is linked to hangs
+  /// together without a hole: a simple point. What hangs together is connected and has the Euler number 1.
+  bool simple(const ThinPiece& p) const {
+    std::vector<Index> around;
+    std::copy_if(p.links.begin(), p.links.end(), std::back_inserter(around), [&](Index n) { return stays(n); });
+    const std::size_t count = around.size();
+    if (count == 0 || count > 64) return false;
+    std::vector<std::uint64_t> near(count, 0);
+    int edges = 0, triangles = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!linked(around[i], around[j])) continue;
+        ++edges;
+        triangles += std::popcount(near[i] & near[j]);
+        near[i] |= std::uint64_t{1} << j;
+        near[j] |= std::uint64_t{1} << i;
+      }
+    }
+    std::uint64_t reached = 1, before = 0;
+    while (reached != before) {
+      before = reached;
+      for (std::size_t i = 0; i < count; ++i) {
+        if ((reached >> i) & 1) reached |= near[i];
+      }
+    }
+    return static_cast<std::size_t>(std::popcount(reached)) == count &&
+           static_cast<int>(count) - edges + triangles == 1;
+  }
+
+  void choose() {
+    struct Candidate {
+      double distance;
+      Index node;
+    };
+    std::vector<Candidate> candidates;
+    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
+      ThinPiece& p = found_.piece(n);
+      p.kept = true;
+      if (4 * p.unserved > static_cast<double>(p.samples.size())) continue;
+      double distance = std::numeric_limits<double>::infinity();
+      const Vec3 x = lattice_.position(p.site);
+      for (const Vec3& y : p.samples) distance = std::min(distance, (x - y).squaredNorm());
+      candidates.push_back({distance, n});
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.distance > b.distance; });
+    for (int pass = 0; pass < 3; ++pass) {
+      for (const Candidate& c : candidates) {
+        ThinPiece& p = found_.piece(c.node);
+        if (p.kept && simple(p)) p.kept = false;
+      }
+    }
+    if (getenv("DBG")) { int k=0; for (auto& c : candidates) k += found_.piece(c.node).kept; fprintf(stderr, "pieces %zu candidates %zu left %d real %d\n", found_.pieces.size(), candidates.size(), k, nodes_.real); }
     for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
       if (found_.piece(n).kept) kept_at_[found_.piece(n).site].push_back(n);
-    }
-    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
-      if (!found_.piece(n).kept && close_square(n)) kept_at_[found_.piece(n).site].push_back(n);
     }
   }
 
@@ -238,7 +349,7 @@ class PieceChooser {
     for (const auto& [a, b] : found_.doubtful) {
       if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
     }
-    close_sheets(flesh_, lattice_, nodes_);
+    if (!getenv("NOCS")) close_sheets(flesh_, lattice_, nodes_);
     widen_roots();
   }
 
