@@ -414,6 +414,8 @@ bool settle_links(const std::vector<Stencil>& stencils, const BccLattice& lattic
     }
   }
   bool any = false;
+  if (getenv("DBG")) for (auto& [site, list] : nodes.thin_at) { size_t r = nodes.real_at[site] >= 0; if (list.size() + r > 1) { fprintf(stderr, "site %ld: real %zu thin", (long)site, r); for (Index n : list) { fprintf(stderr, " %d[%zu", n, nodes.samples[n-nodes.real].size()); if(nodes.samples[n-nodes.real].size()<4) for (auto&x:nodes.samples[n-nodes.real]) fprintf(stderr," (%.4f %.4f %.4f)",x.x(),x.y(),x.z()); fprintf(stderr,"]"); } fprintf(stderr, "\n"); } }
+  if (getenv("DBG")) for (const auto& [link, count] : held) { bool sp=false; for (auto& x : nodes.spare) sp |= std::minmax(x[0],x[1])==std::minmax(link[0],link[1]); fprintf(stderr, "held %d(%d) %d(%d) by %d spare %d samples %zu %zu\n", link[0], nodes.is_thin(link[0]), link[1], nodes.is_thin(link[1]), count, sp, nodes.is_thin(link[0])?nodes.samples[link[0]-nodes.real].size():0, nodes.is_thin(link[1])?nodes.samples[link[1]-nodes.real].size():0); }
   for (const auto& [link, count] : held) {
     const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(link[0])]);
     const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(link[1])]);

@@ -113,7 +113,10 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
     if (settle_links(trial.stencils, trial.lattice, trial.nodes))
       trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
     StuffedMesh stuffed = stuff(flesh, trial.nodes, trial.lattice, trial.stencils);
+    auto say=[&](const char* w){ if(getenv("DBG")){ auto t=surface_topology(boundary_surface(stuffed.mesh).surface); fprintf(stderr,"%s: chi %d pinch %d crowded %d pieces %d tets %zu\n",w,t.euler_characteristic,t.nonmanifold_vertices,t.nonmanifold_edges,connected_components(stuffed.mesh).count,stuffed.mesh.elements.size()); } };
+    say("stuffed");
     make_skin_manifold(stuffed);
+    say("manifold");
     const auto size = [](const StuffedMesh& s) { return static_cast<double>(s.mesh.elements.size()); };
     const bool worse = round > 0 && size(stuffed) < bearable * size(best);
     if (!worse) {

@@ -144,6 +144,23 @@ class PieceChooser {
            static_cast<int>(count) - edges + triangles == 1;
   }
 
+  int euler() {
+    int chi = 0;
+    const Index count = nodes_.real + static_cast<Index>(found_.pieces.size());
+    for (Index v = 0; v < count; ++v) {
+      if (!stays(v)) continue;
+      std::vector<Index> up;
+      for (Index n : found_.is_piece(v) ? found_.piece(v).links : pieces_near(v)) if (n > v && stays(n)) up.push_back(n);
+      for (int d = 0; !found_.is_piece(v) && d < BccLattice::neighbor_count; ++d) {
+        if (((nodes_.joined[static_cast<std::size_t>(v)] >> d) & 1) && nodes_.real_neighbor(v, d, lattice_) > v) up.push_back(nodes_.real_neighbor(v, d, lattice_));
+      }
+      int e = up.size(), t = 0, q = 0;
+      for (size_t i = 0; i < up.size(); ++i) for (size_t j = 0; j < i; ++j) if (linked(up[i], up[j])) { ++t; for (size_t k = 0; k < j; ++k) q += linked(up[i], up[k]) && linked(up[j], up[k]); }
+      chi += 1 - e + t - q;
+    }
+    return chi;
+  }
+
   void choose() {
     struct Candidate {
       double distance;
@@ -167,7 +184,7 @@ class PieceChooser {
         if (p.kept && simple(p)) p.kept = false;
       }
     }
-    if (getenv("DBG")) { int k=0; for (auto& c : candidates) k += found_.piece(c.node).kept; fprintf(stderr, "pieces %zu candidates %zu left %d real %d\n", found_.pieces.size(), candidates.size(), k, nodes_.real); }
+    if (getenv("DBG")) { fprintf(stderr, "chi kept %d ", euler()); auto keep = found_; for (auto& q : found_.pieces) q.kept = true; fprintf(stderr, "chi all %d ", euler()); found_ = keep; int k=0; for (auto& c : candidates) k += found_.piece(c.node).kept; fprintf(stderr, "pieces %zu candidates %zu left %d real %d\n", found_.pieces.size(), candidates.size(), k, nodes_.real); }
     for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
       if (found_.piece(n).kept) kept_at_[found_.piece(n).site].push_back(n);
     }
