@@ -20,7 +20,7 @@ class PieceChooser {
       : flesh_(flesh), lattice_(lattice), found_(std::move(found)), nodes_(nodes) {}
 
   void run() {
-    close_gaps();
+    add_missing_links();
     choose();
     join_curved();
     add_doubtful();
@@ -54,12 +54,27 @@ class PieceChooser {
     return false;
   }
 
-  /// Does a surface without a gap lead from a piece to another node? Asked at the points where they are nearest.
+  /// Pieces at a site; all of them are in order of their sites.
+  std::pair<Index, Index> pieces_at(Site site) const {
+    const auto begin = found_.pieces.begin();
+    const auto first = std::lower_bound(begin, found_.pieces.end(), site,
+                                        [](const ThinPiece& p, Site s) { return p.site < s; });
+    auto last = first;
+    while (last != found_.pieces.end() && last->site == site) ++last;
+    return {nodes_.real + static_cast<Index>(first - begin), nodes_.real + static_cast<Index>(last - begin)};
+  }
+
+  /// Is a piece linked to something that is linked to the other node?
+  bool share_link(Index piece, Index other) const {
+    const std::vector<Index>& mine = found_.piece(piece).links;
+    return std::any_of(mine.begin(), mine.end(), [&](Index c) { return linked(c, other); });
+  }
+
+  /// Does flesh lead from a piece to another node, asked at the points where they are nearest? If something holds the
+  /// two together anyhow, it is enough that no gap lies between them.
   bool adjoin(Index piece, Index other) const {
-    const std::vector<Vec3>& from = found_.piece(piece).samples;
-    const std::vector<Vec3>* to = found_.is_piece(other) ? &found_.piece(other).samples : nullptr;
-    const Vec3* center = to == nullptr ? &nodes_.center[static_cast<std::size_t>(other)] : nullptr;
-    const Vec3 *p = nullptr, *q = center;
+    const bool is_piece = found_.is_piece(other);
+    const Vec3 *p = nullptr, *q = nullptr;
     double distance = std::numeric_limits<double>::infinity();
     const auto consider = [&](const Vec3& a, const Vec3& b) {
       if ((a - b).squaredNorm() >= distance) return;
@@ -67,52 +82,52 @@ class PieceChooser {
       p = &a;
       q = &b;
     };
-    for (const Vec3& a : from) {
-      if (center != nullptr) consider(a, *center);
-      for (std::size_t k = 0; to != nullptr && k < to->size(); ++k) consider(a, (*to)[k]);
+    for (const Vec3& a : found_.piece(piece).samples) {
+      if (!is_piece) consider(a, nodes_.center[static_cast<std::size_t>(other)]);
+      for (std::size_t k = 0; is_piece && k < found_.piece(other).samples.size(); ++k)
+        consider(a, found_.piece(other).samples[k]);
     }
-    return center != nullptr ? flesh_.joins(*p, *q, true) : flesh_.joins_along(*p, *q);
+    if (!is_piece) return flesh_.joins(*p, *q, true);
+    return share_link(piece, other) ? flesh_.joins_along(*p, *q) : flesh_.joins(*p, *q, false);
   }
 
-  /// Nodes at neighbouring sites that a piece isn't linked to, but one of its links is.
-  std::vector<Index> second_links(Index piece) {
-    std::vector<Index> second;
+  /// Nodes at neighbouring sites that a piece isn't linked to but adjoins; of pieces, those that come after it.
+  std::vector<Index> missing_links(Index piece) const {
+    std::vector<Index> missing;
     const auto visit = [&](Index other) {
-      if (other == piece || (found_.is_piece(other) && other < piece) || linked(piece, other)) return;
-      if (found_.direction(piece, other, nodes_, lattice_) >= 0) second.push_back(other);
+      const NodeLink link = {std::min(piece, other), std::max(piece, other)};
+      if (!linked(piece, other) && !std::binary_search(found_.doubtful.begin(), found_.doubtful.end(), link) &&
+          adjoin(piece, other))
+        missing.push_back(other);
     };
-    for (const Index c : found_.piece(piece).links) {
-      const std::vector<Index>& next = found_.is_piece(c) ? found_.piece(c).links : pieces_near(c);
-      std::for_each(next.begin(), next.end(), visit);
-      for (int d = 0; !found_.is_piece(c) && d < BccLattice::neighbor_count; ++d) {
-        if ((nodes_.joined[static_cast<std::size_t>(c)] >> d) & 1) visit(nodes_.real_neighbor(c, d, lattice_));
-      }
+    const auto x = lattice_.coordinates(found_.piece(piece).site);
+    for (int d = 0; d < BccLattice::neighbor_count; ++d) {
+      const auto y = BccLattice::step(x, d);
+      if (!lattice_.holds(y)) continue;
+      const Site site = lattice_.site(y);
+      const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
+      if (real >= 0 && share_link(piece, real)) visit(real);
+      if (site < found_.piece(piece).site) continue;
+      const auto [first, last] = pieces_at(site);
+      for (Index other = first; other < last; ++other) visit(other);
     }
-    std::sort(second.begin(), second.end());
-    second.erase(std::unique(second.begin(), second.end()), second.end());
-    return second;
+    return missing;
   }
 
-  void close_gaps() {
+  /// Links pieces to what they adjoin: samples are too sparse to find every place where the flesh of two cells meets.
+  void add_missing_links() {
     std::sort(found_.doubtful.begin(), found_.doubtful.end());
-    std::vector<std::vector<Index>> second(found_.pieces.size());
-    for (std::size_t p = 0; p < second.size(); ++p) second[p] = second_links(nodes_.real + static_cast<Index>(p));
-    parallel_for(static_cast<std::int64_t>(second.size()), 8, [&](std::int64_t k) {
-      const Index a = nodes_.real + static_cast<Index>(k);
-      std::erase_if(second[static_cast<std::size_t>(k)], [&](Index b) {
-        const NodeLink link = {std::min(a, b), std::max(a, b)};
-        return std::binary_search(found_.doubtful.begin(), found_.doubtful.end(), link) || !adjoin(a, b);
-      });
+    std::vector<std::vector<Index>> missing(found_.pieces.size());
+    parallel_for(static_cast<std::int64_t>(missing.size()), 8, [&](std::int64_t p) {
+      missing[static_cast<std::size_t>(p)] = missing_links(nodes_.real + static_cast<Index>(p));
     });
-    for (std::size_t p = 0; p < second.size(); ++p) {
-      const Index a = nodes_.real + static_cast<Index>(p);
-      for (const Index b : second[p]) {
-        found_.pieces[p].links.push_back(b);
-        if (found_.is_piece(b)) found_.piece(b).links.push_back(a);
+    for (std::size_t p = 0; p < missing.size(); ++p) {
+      for (const Index other : missing[p]) {
+        found_.pieces[p].links.push_back(other);
+        if (found_.is_piece(other)) found_.piece(other).links.push_back(nodes_.real + static_cast<Index>(p));
       }
     }
     for (ThinPiece& p : found_.pieces) std::sort(p.links.begin(), p.links.end());
-    near_.clear();
   }
 
   /// Does the complex of linked nodes keep its topology without a piece? It does if what the piece is linked to hangs

@@ -103,7 +103,7 @@ class PieceFinder {
       const auto [from, site, first] = steps[begin];
       for (end = begin; end < steps.size() && std::get<0>(steps[end]) == from && std::get<1>(steps[end]) == site; ++end) {
         const Index other = std::get<2>(steps[end]);
-        if (sets_.find(first) != sets_.find(other) && flesh_.joins_along(point(first), point(other)))
+        if (sets_.find(first) != sets_.find(other) && flesh_.joins_along(point(first), point(other), -0.2))
           sets_.unite(first, other);
       }
     }
