@@ -110,8 +110,10 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
   StuffedMesh best;
   std::vector<NodeLink> torn;
   for (int round = 0;; ++round) {
-    if (settle_links(trial.stencils, trial.lattice, trial.nodes))
+    for (int k = 0; k < (getenv("SN")?atoi(getenv("SN")):6); ++k) {
+      if (k == 0 ? !settle_links(trial.stencils, trial.lattice, trial.nodes) : !settle_nodes(trial.stencils, trial.lattice, trial.nodes)) {if(k)break;}
       trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
+    }
     StuffedMesh stuffed = stuff(flesh, trial.nodes, trial.lattice, trial.stencils);
     auto say=[&](const char* w){ if(getenv("DBG")){ auto t=surface_topology(boundary_surface(stuffed.mesh).surface); fprintf(stderr,"%s: chi %d pinch %d crowded %d pieces %d tets %zu\n",w,t.euler_characteristic,t.nonmanifold_vertices,t.nonmanifold_edges,connected_components(stuffed.mesh).count,stuffed.mesh.elements.size()); } };
     say("stuffed");
