@@ -31,7 +31,6 @@ std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& la
 /// Links nodes that at least half of the lattice tetrahedra around the edge between them hold together anyhow by way of
 /// others: the rest would be a slit that ends in the middle of flesh. False if there are none.
 bool settle_links(const std::vector<Stencil>& stencils, const BccLattice& lattice, FleshNodes& nodes);
-bool settle_nodes(const std::vector<Stencil>& stencils, const BccLattice& lattice, FleshNodes& nodes);
 
 /// Tetrahedra that the stencils will give.
 std::int64_t count_tets(const std::vector<Stencil>& stencils);

@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <limits>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace supple {
@@ -37,31 +36,20 @@ class PieceChooser {
     return d >= 0 && ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
   }
 
-  /// Would the neighbours of a piece that stay fall apart without it?
-  bool bridges(const ThinPiece& p) const {
-    std::vector<Index> around;
-    std::copy_if(p.links.begin(), p.links.end(), std::back_inserter(around), [&](Index n) { return stays(n); });
-    if (around.size() < 2) return false;
-    DisjointSets sets(around.size());
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      for (std::size_t j = i + 1; j < around.size(); ++j) {
-        if (linked(around[i], around[j])) sets.unite(static_cast<Index>(i), static_cast<Index>(j));
-      }
-    }
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      if (sets.find(static_cast<Index>(i)) != 0) return true;
-    }
-    return false;
-  }
-
   /// Pieces at a site; all of them are in order of their sites.
   std::pair<Index, Index> pieces_at(Site site) const {
     const auto begin = found_.pieces.begin();
-    const auto first = std::lower_bound(begin, found_.pieces.end(), site,
-                                        [](const ThinPiece& p, Site s) { return p.site < s; });
+    const auto first =
+        std::lower_bound(begin, found_.pieces.end(), site, [](const ThinPiece& p, Site s) { return p.site < s; });
     auto last = first;
     while (last != found_.pieces.end() && last->site == site) ++last;
     return {nodes_.real + static_cast<Index>(first - begin), nodes_.real + static_cast<Index>(last - begin)};
+  }
+
+  /// Nodes at a site, if all pieces stay.
+  Index nodes_around(Site site) const {
+    const auto [first, last] = pieces_at(site);
+    return last - first + (nodes_.real_at[static_cast<std::size_t>(site)] >= 0 ? 1 : 0);
   }
 
   /// Is a piece linked to something that is linked to the other node?
@@ -70,8 +58,12 @@ class PieceChooser {
     return std::any_of(mine.begin(), mine.end(), [&](Index c) { return linked(c, other); });
   }
 
+  // Least cosines between normals of the surface on both sides of what is no gap, and of what is but a dent.
+  static constexpr double not_parted = -0.2, even = 0.5;
+
   /// Does flesh lead from a piece to another node, asked at the points where they are nearest? If something holds the
-  /// two together anyhow, it is enough that no gap lies between them.
+  /// two together anyhow, it is enough that no gap lies between them; where other flesh shares their cells, and links
+  /// too many would do harm, that nothing but a dent does.
   bool adjoin(Index piece, Index other) const {
     const bool is_piece = found_.is_piece(other);
     const Vec3 *p = nullptr, *q = nullptr;
@@ -87,8 +79,39 @@ class PieceChooser {
       for (std::size_t k = 0; is_piece && k < found_.piece(other).samples.size(); ++k)
         consider(a, found_.piece(other).samples[k]);
     }
-    if (!is_piece) return flesh_.joins(*p, *q, true);
-    return share_link(piece, other) ? flesh_.joins_along(*p, *q) : flesh_.joins(*p, *q, false);
+    const Site there = is_piece ? found_.piece(other).site : nodes_.site[static_cast<std::size_t>(other)];
+    const bool alone = nodes_around(found_.piece(piece).site) == 1 && nodes_around(there) == 1;
+    if (share_link(piece, other)) return flesh_.joins_along(*p, *q, alone ? not_parted : even);
+    return flesh_.joins(*p, *q, !is_piece);
+  }
+
+  /// The same for real nodes that the straight way doesn't join.
+  void join_real_nodes() {
+    std::vector<std::uint16_t> found(static_cast<std::size_t>(nodes_.real), 0);
+    parallel_for(nodes_.real, 64, [&](std::int64_t n) {
+      const auto a = static_cast<Index>(n);
+      for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
+        const Index b = nodes_.real_neighbor(a, d, lattice_);
+        if (b < 0 || linked(a, b) || !share_real_link(a, b)) continue;
+        if (flesh_.joins_along(nodes_.center[static_cast<std::size_t>(a)], nodes_.center[static_cast<std::size_t>(b)],
+                               not_parted))
+          found[static_cast<std::size_t>(a)] |= static_cast<std::uint16_t>(1u << d);
+      }
+    });
+    for (Index a = 0; a < nodes_.real; ++a) {
+      for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
+        if ((found[static_cast<std::size_t>(a)] >> d) & 1)
+          nodes_.add_link(a, nodes_.real_neighbor(a, d, lattice_), lattice_);
+      }
+    }
+  }
+
+  bool share_real_link(Index a, Index b) const {
+    for (int d = 0; d < BccLattice::neighbor_count; ++d) {
+      if (((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) && linked(nodes_.real_neighbor(a, d, lattice_), b))
+        return true;
+    }
+    return false;
   }
 
   /// Nodes at neighbouring sites that a piece isn't linked to but adjoins; of pieces, those that come after it.
@@ -116,6 +139,7 @@ class PieceChooser {
 
   /// Links pieces to what they adjoin: samples are too sparse to find every place where the flesh of two cells meets.
   void add_missing_links() {
+    join_real_nodes();
     std::sort(found_.doubtful.begin(), found_.doubtful.end());
     std::vector<std::vector<Index>> missing(found_.pieces.size());
     parallel_for(static_cast<std::int64_t>(missing.size()), 8, [&](std::int64_t p) {
@@ -159,33 +183,20 @@ class PieceChooser {
            static_cast<int>(count) - edges + triangles == 1;
   }
 
-  int euler() {
-    int chi = 0;
-    const Index count = nodes_.real + static_cast<Index>(found_.pieces.size());
-    for (Index v = 0; v < count; ++v) {
-      if (!stays(v)) continue;
-      std::vector<Index> up;
-      for (Index n : found_.is_piece(v) ? found_.piece(v).links : pieces_near(v)) if (n > v && stays(n)) up.push_back(n);
-      for (int d = 0; !found_.is_piece(v) && d < BccLattice::neighbor_count; ++d) {
-        if (((nodes_.joined[static_cast<std::size_t>(v)] >> d) & 1) && nodes_.real_neighbor(v, d, lattice_) > v) up.push_back(nodes_.real_neighbor(v, d, lattice_));
-      }
-      int e = up.size(), t = 0, q = 0;
-      for (size_t i = 0; i < up.size(); ++i) for (size_t j = 0; j < i; ++j) if (linked(up[i], up[j])) { ++t; for (size_t k = 0; k < j; ++k) q += linked(up[i], up[k]) && linked(up[j], up[k]); }
-      chi += 1 - e + t - q;
-    }
-    return chi;
-  }
-
+  /// From the full complex of all pieces, which has the topology of the flesh, those that real nodes serve are peeled
+  /// off, outermost first, as long as the topology stays.
   void choose() {
     struct Candidate {
       double distance;
       Index node;
     };
+    constexpr int passes = 3;
+    for (ThinPiece& p : found_.pieces) p.kept = 20 * p.unserved > static_cast<double>(p.samples.size());
     std::vector<Candidate> candidates;
     for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
       ThinPiece& p = found_.piece(n);
+      if (p.kept) continue;
       p.kept = true;
-      if (4 * p.unserved > static_cast<double>(p.samples.size())) continue;
       double distance = std::numeric_limits<double>::infinity();
       const Vec3 x = lattice_.position(p.site);
       for (const Vec3& y : p.samples) distance = std::min(distance, (x - y).squaredNorm());
@@ -193,78 +204,12 @@ class PieceChooser {
     }
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.distance > b.distance; });
-    for (int pass = 0; pass < 3; ++pass) {
+    for (int pass = 0; pass < passes; ++pass) {
       for (const Candidate& c : candidates) {
         ThinPiece& p = found_.piece(c.node);
         if (p.kept && simple(p)) p.kept = false;
       }
     }
-    if (getenv("DBG")) { fprintf(stderr, "chi kept %d ", euler()); auto keep = found_; for (auto& q : found_.pieces) q.kept = true; fprintf(stderr, "chi all %d ", euler()); found_ = keep; int k=0; for (auto& c : candidates) k += found_.piece(c.node).kept; fprintf(stderr, "pieces %zu candidates %zu left %d real %d\n", found_.pieces.size(), candidates.size(), k, nodes_.real); }
-    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
-      if (found_.piece(n).kept) kept_at_[found_.piece(n).site].push_back(n);
-    }
-  }
-
-  /// Nodes at a site that stay.
-  std::vector<Index> nodes_at(Site site) const {
-    const auto kept = kept_at_.find(site);
-    std::vector<Index> all = kept == kept_at_.end() ? std::vector<Index>{} : kept->second;
-    const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
-    if (real >= 0) all.push_back(real);
-    return all;
-  }
-
-  /// A sheet that holds the corners of a square of sites, and neither of the two sites before and behind its middle,
-  /// would have a hole there. One of these gets its piece back.
-  bool close_square(Index node) {
-    const BccLattice::Coordinates a = lattice_.coordinates(found_.piece(node).site);
-    for (const int d : {0, 1, 2, 11, 12, 13}) {
-      const BccLattice::Coordinates b = BccLattice::step(a, d);
-      if (!lattice_.holds(b)) continue;
-      // Where other flesh shares the sites, as between fingers, one more node would do more harm than good.
-      if (!nodes_at(lattice_.site(a)).empty() || !nodes_at(lattice_.site(b)).empty()) continue;
-      const std::array<Index, 4> square = square_around(node, a, b);
-      if (square[0] < 0) continue;
-      std::vector<Index>& links = found_.piece(node).links;
-      for (const Index n : square) {
-        if (found_.is_piece(n) && !linked(n, node)) {
-          std::vector<Index>& back = found_.piece(n).links;
-          back.insert(std::upper_bound(back.begin(), back.end(), node), node);
-        }
-        if (!std::binary_search(links.begin(), links.end(), n))
-          links.insert(std::upper_bound(links.begin(), links.end(), n), n);
-      }
-      return found_.piece(node).kept = true;
-    }
-    return false;
-  }
-
-  /// The nodes around the middle between two sites, if there are four that stay, each linked to the next and two of
-  /// them to a piece at least; else -1.
-  std::array<Index, 4> square_around(Index node, const BccLattice::Coordinates& a,
-                                     const BccLattice::Coordinates& b) const {
-    constexpr std::array<std::array<int, 2>, 4> ring = {{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}};
-    constexpr std::array<Index, 4> none = {-1, -1, -1, -1};
-    const std::size_t axis = a[0] != b[0] ? 0 : (a[1] != b[1] ? 1 : 2);
-    std::array<Index, 4> square = none;
-    int touched = 0;
-    for (std::size_t k = 0; k < 4; ++k) {
-      BccLattice::Coordinates x = a;
-      x[axis] = (a[axis] + b[axis]) / 2;
-      x[(axis + 1) % 3] += ring[k][0];
-      x[(axis + 2) % 3] += ring[k][1];
-      if (!lattice_.holds(x)) return none;
-      for (const Index n : nodes_at(lattice_.site(x))) {
-        const bool mine = linked(node, n);
-        if (square[k] < 0 || mine) square[k] = n;
-        touched += mine ? 1 : 0;
-      }
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      if (touched < 2 || square[k] < 0 || square[(k + 1) % 4] < 0 || !linked(square[k], square[(k + 1) % 4]))
-        return none;
-    }
-    return square;
   }
 
   /// Real nodes whose flesh is continuous though the straight way leaves it, with no third node to go by.
@@ -381,7 +326,6 @@ class PieceChooser {
     for (const auto& [a, b] : found_.doubtful) {
       if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
     }
-    if (!getenv("NOCS")) close_sheets(flesh_, lattice_, nodes_);
     widen_roots();
   }
 
@@ -403,7 +347,6 @@ class PieceChooser {
   const BccLattice& lattice_;
   ThinPieces found_;
   FleshNodes& nodes_;
-  std::unordered_map<Site, std::vector<Index>> kept_at_;  // pieces
   std::vector<std::vector<Index>> near_;
 };
 

@@ -91,6 +91,7 @@ class PieceFinder {
   /// Samples around one site that hang together by the surface in their cell, though no chain of samples stays in it:
   /// they have a neighbour in common, outside the cell, and no gap between them.
   void unite_beside_chains() {
+    constexpr double not_parted = -0.2;                 // cosine between normals: across a gap they face each other
     std::vector<std::tuple<Index, Site, Index>> steps;  // from a sample to another site's
     for (const auto& [a, b] : samples_.links) {
       const Site to_a = site_[static_cast<std::size_t>(a)], to_b = site_[static_cast<std::size_t>(b)];
@@ -101,9 +102,10 @@ class PieceFinder {
     std::sort(steps.begin(), steps.end());
     for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
       const auto [from, site, first] = steps[begin];
-      for (end = begin; end < steps.size() && std::get<0>(steps[end]) == from && std::get<1>(steps[end]) == site; ++end) {
+      for (end = begin; end < steps.size() && std::get<0>(steps[end]) == from && std::get<1>(steps[end]) == site;
+           ++end) {
         const Index other = std::get<2>(steps[end]);
-        if (sets_.find(first) != sets_.find(other) && flesh_.joins_along(point(first), point(other), -0.2))
+        if (sets_.find(first) != sets_.find(other) && flesh_.joins_along(point(first), point(other), not_parted))
           sets_.unite(first, other);
       }
     }
