@@ -11,11 +11,11 @@
 //                  surface and by straight views through the flesh. A site may have several, beside a real one.
 //
 // Pieces and links together are the nerve of a cover of the flesh by cells, and so have its topology, however thin it
-// is. But thin nodes all around ordinary flesh would fatten it by half a cell. A thin node stays where some of its
+// is. But thin nodes all around ordinary flesh would fatten it by half a cell. A thin node stays where a quarter of its
 // samples lie in lattice tetrahedra without a real node that sees them. The others are peeled off one by one where they
 // are simple: where what a node is linked to hangs together without a hole, the complex without it has the same
-// topology (as in thinning digital pictures; Kong and Rosenfeld 1989). So no wing is perforated and nothing comes off,
-// wherever the lattice falls.
+// topology (as in thinning digital pictures; Kong and Rosenfeld 1989). So hardly a wing is perforated and nothing comes
+// off, wherever the lattice falls. Links are found from samples, and some are missed: it isn't a proof.
 #pragma once
 
 #include "supple/offline/meshing/lattice_field.h"

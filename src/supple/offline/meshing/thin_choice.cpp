@@ -46,24 +46,14 @@ class PieceChooser {
     return {nodes_.real + static_cast<Index>(first - begin), nodes_.real + static_cast<Index>(last - begin)};
   }
 
-  /// Nodes at a site, if all pieces stay.
-  Index nodes_around(Site site) const {
-    const auto [first, last] = pieces_at(site);
-    return last - first + (nodes_.real_at[static_cast<std::size_t>(site)] >= 0 ? 1 : 0);
-  }
-
   /// Is a piece linked to something that is linked to the other node?
   bool share_link(Index piece, Index other) const {
     const std::vector<Index>& mine = found_.piece(piece).links;
     return std::any_of(mine.begin(), mine.end(), [&](Index c) { return linked(c, other); });
   }
 
-  // Least cosines between normals of the surface on both sides of what is no gap, and of what is but a dent.
-  static constexpr double not_parted = -0.2, even = 0.5;
-
   /// Does flesh lead from a piece to another node, asked at the points where they are nearest? If something holds the
-  /// two together anyhow, it is enough that no gap lies between them; where other flesh shares their cells, and links
-  /// too many would do harm, that nothing but a dent does.
+  /// two together anyhow, the way between them may also run along a surface that bends or over a dent.
   bool adjoin(Index piece, Index other) const {
     const bool is_piece = found_.is_piece(other);
     const Vec3 *p = nullptr, *q = nullptr;
@@ -79,39 +69,8 @@ class PieceChooser {
       for (std::size_t k = 0; is_piece && k < found_.piece(other).samples.size(); ++k)
         consider(a, found_.piece(other).samples[k]);
     }
-    const Site there = is_piece ? found_.piece(other).site : nodes_.site[static_cast<std::size_t>(other)];
-    const bool alone = nodes_around(found_.piece(piece).site) == 1 && nodes_around(there) == 1;
-    if (share_link(piece, other)) return flesh_.joins_along(*p, *q, alone ? not_parted : even);
+    if (share_link(piece, other)) return flesh_.joins_along(*p, *q);
     return flesh_.joins(*p, *q, !is_piece);
-  }
-
-  /// The same for real nodes that the straight way doesn't join.
-  void join_real_nodes() {
-    std::vector<std::uint16_t> found(static_cast<std::size_t>(nodes_.real), 0);
-    parallel_for(nodes_.real, 64, [&](std::int64_t n) {
-      const auto a = static_cast<Index>(n);
-      for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
-        const Index b = nodes_.real_neighbor(a, d, lattice_);
-        if (b < 0 || linked(a, b) || !share_real_link(a, b)) continue;
-        if (flesh_.joins_along(nodes_.center[static_cast<std::size_t>(a)], nodes_.center[static_cast<std::size_t>(b)],
-                               not_parted))
-          found[static_cast<std::size_t>(a)] |= static_cast<std::uint16_t>(1u << d);
-      }
-    });
-    for (Index a = 0; a < nodes_.real; ++a) {
-      for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
-        if ((found[static_cast<std::size_t>(a)] >> d) & 1)
-          nodes_.add_link(a, nodes_.real_neighbor(a, d, lattice_), lattice_);
-      }
-    }
-  }
-
-  bool share_real_link(Index a, Index b) const {
-    for (int d = 0; d < BccLattice::neighbor_count; ++d) {
-      if (((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) && linked(nodes_.real_neighbor(a, d, lattice_), b))
-        return true;
-    }
-    return false;
   }
 
   /// Nodes at neighbouring sites that a piece isn't linked to but adjoins; of pieces, those that come after it.
@@ -139,7 +98,6 @@ class PieceChooser {
 
   /// Links pieces to what they adjoin: samples are too sparse to find every place where the flesh of two cells meets.
   void add_missing_links() {
-    join_real_nodes();
     std::sort(found_.doubtful.begin(), found_.doubtful.end());
     std::vector<std::vector<Index>> missing(found_.pieces.size());
     parallel_for(static_cast<std::int64_t>(missing.size()), 8, [&](std::int64_t p) {
@@ -154,8 +112,19 @@ class PieceChooser {
     for (ThinPiece& p : found_.pieces) std::sort(p.links.begin(), p.links.end());
   }
 
+  /// Does other flesh that stays share a piece's site, as between fingers?
+  bool crowded(const ThinPiece& p) const {
+    if (nodes_.real_at[static_cast<std::size_t>(p.site)] >= 0) return true;
+    const auto [first, last] = pieces_at(p.site);
+    for (Index n = first; n < last; ++n) {
+      if (&found_.piece(n) != &p && found_.piece(n).kept) return true;
+    }
+    return false;
+  }
+
   /// Does the complex of linked nodes keep its topology without a piece? It does if what the piece is linked to hangs
-  /// together without a hole: a simple point. What hangs together is connected and has the Euler number 1.
+  /// together without a hole: a simple point. What hangs together is connected and has the Euler number 1. Where sites
+  /// are crowded one more node does more harm than a hole, so connected is enough.
   bool simple(const ThinPiece& p) const {
     std::vector<Index> around;
     std::copy_if(p.links.begin(), p.links.end(), std::back_inserter(around), [&](Index n) { return stays(n); });
@@ -180,7 +149,7 @@ class PieceChooser {
       }
     }
     return static_cast<std::size_t>(std::popcount(reached)) == count &&
-           static_cast<int>(count) - edges + triangles == 1;
+           (static_cast<int>(count) - edges + triangles == 1 || crowded(p));
   }
 
   /// From the full complex of all pieces, which has the topology of the flesh, those that real nodes serve are peeled
@@ -191,7 +160,7 @@ class PieceChooser {
       Index node;
     };
     constexpr int passes = 3;
-    for (ThinPiece& p : found_.pieces) p.kept = 20 * p.unserved > static_cast<double>(p.samples.size());
+    for (ThinPiece& p : found_.pieces) p.kept = 4 * p.unserved > static_cast<double>(p.samples.size());
     std::vector<Candidate> candidates;
     for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
       ThinPiece& p = found_.piece(n);
