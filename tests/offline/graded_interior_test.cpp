@@ -4,6 +4,7 @@
 #include "offline/meshing_checks.h"
 #include "supple/io/mesh_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
