@@ -6,6 +6,7 @@
 #include "supple/offline/meshing/stuffing_stencils.h"
 
 #include <fmt/format.h>
+#include <Eigen/Geometry>
 
 #include <algorithm>
 #include <chrono>
@@ -292,6 +293,50 @@ TEST(Tetrahedralize, TwoSidesOfSlopingPlatesDoNotTouch) {
       expect_sound(made, 4000);
       EXPECT_GT(made.report.cube, 2.4 * thickness);
       EXPECT_EQ(surface_topology(boundary_surface(made.mesh).surface).nonmanifold_vertices, 0);
+    }
+  }
+}
+
+/// One of several ways for a shape to lie in the lattice.
+Surface turned(Surface surface, double way) {
+  const Mat3 turn = (Eigen::AngleAxisd(0.7 * way, Vec3(0.3, 0.5, 0.81).normalized()) *
+                     Eigen::AngleAxisd(1.1 * way, Vec3(-0.8, 0.2, 0.3).normalized()))
+                        .toRotationMatrix();
+  for (Vec3& x : surface.vertices) x = turn * x;
+  return surface;
+}
+
+TEST(Tetrahedralize, PlatesAreWholeWhereverTheLatticeFalls) {
+  // From a fiftieth of a cell to one and a half: balls, without a tunnel, a cavity or a pinched vertex.
+  for (const double thickness : {0.002, 0.03, 0.1, 0.14}) {
+    for (const double way : {0.3, 1.3, 2.3, 3.3}) {
+      SCOPED_TRACE(fmt::format("thickness {} way {}", thickness, way));
+      const TetMeshingResult made = fill(turned(box({0, 0, 0}, {1.7, 1.3, thickness}), way), 3000);
+      expect_sound(made, 3000);
+      const SurfaceTopology skin = surface_topology(boundary_surface(made.mesh).surface);
+      EXPECT_EQ(skin.nonmanifold_vertices, 0);
+      EXPECT_EQ(skin.euler_characteristic, 2);
+    }
+  }
+}
+
+TEST(Tetrahedralize, ThinFleshIsWholeWhereverTheLatticeFalls) {
+  // A sheet of no thickness that becomes a ring, twigs, and wings and fins: exactly their topology, and no pinched
+  // vertex. A hole at every place where no site falls into the ring would make about ten.
+  for (const auto& [name, euler] : {std::pair("gc_pathological/moebius.obj", 0),
+                                    {"tree_dead/CommonTree_Dead_1.glb", 2},
+                                    {"plane_holes/plane_holes.obj", 2}}) {
+    const auto file = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets/soup" / name;
+    if (!std::filesystem::exists(file)) GTEST_SKIP() << "the shared assets aren't there";
+    const Result<LoadedMesh> loaded = load_mesh(file);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    for (const double way : {0, 1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{} way {}", name, way));
+      const TetMeshingResult made = fill(turned(std::get<Surface>(loaded->mesh), way), 6000);
+      expect_sound(made, 6000);
+      const SurfaceTopology skin = surface_topology(boundary_surface(made.mesh).surface);
+      EXPECT_EQ(skin.nonmanifold_vertices, 0);
+      EXPECT_EQ(skin.euler_characteristic, euler);
     }
   }
 }

@@ -45,8 +45,7 @@ bool Flesh::joins_over_dents(const Vec3& p, const Vec3& q) const {
   });
 }
 
-bool Flesh::joins_along(const Vec3& p, const Vec3& q) const {
-  constexpr double least_cosine = 0.5;
+bool Flesh::joins_along(const Vec3& p, const Vec3& q, double least_cosine) const {
   bool crossed = false;
   const auto joined = [&](double begin, double end) {
     crossed = true;

@@ -2,10 +2,7 @@
 // Flesh nodes once they are found: who is linked to whom, and more links where there are too few.
 #include "supple/offline/meshing/flesh_nodes.h"
 
-#include "supple/base/parallel.h"
-
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace supple {
@@ -62,63 +59,7 @@ bool in_view(const Flesh& flesh, const FleshNodes& nodes, Index a, Index b) {
   });
 }
 
-/// Does a surface without a gap lead from one node to the other? Asked at the points where they are nearest.
-bool adjoin(const Flesh& flesh, const FleshNodes& nodes, Index thin, Index other) {
-  const std::vector<Vec3> from = viewpoints(nodes, thin), to = viewpoints(nodes, other);
-  double distance = std::numeric_limits<double>::infinity();
-  Vec3 p = from[0], q = to[0];
-  for (const Vec3& a : from) {
-    for (const Vec3& b : to) {
-      if ((a - b).squaredNorm() >= distance) continue;
-      distance = (a - b).squaredNorm();
-      p = a;
-      q = b;
-    }
-  }
-  return nodes.is_thin(other) ? flesh.joins_along(p, q) : flesh.joins(p, q, true);
-}
-
-/// Nodes at neighbouring sites that a node isn't linked to, but one of its links is.
-std::vector<Index> second_links(const BccLattice& lattice, const FleshNodes& nodes, Index thin) {
-  std::vector<Index> found;
-  const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(thin)]);
-  const std::vector<Index>& mine = nodes.links[static_cast<std::size_t>(thin)];
-  const auto visit = [&](Index other) {
-    if (other < 0 || (nodes.is_thin(other) && other < thin) || nodes.linked(thin, other, lattice)) return;
-    if (std::any_of(mine.begin(), mine.end(), [&](Index c) { return nodes.linked(c, other, lattice); }))
-      found.push_back(other);
-  };
-  for (int d = 0; d < BccLattice::neighbor_count; ++d) {
-    const auto y = BccLattice::step(x, d);
-    if (!lattice.holds(y)) continue;
-    const Site site = lattice.site(y);
-    visit(nodes.real_at[static_cast<std::size_t>(site)]);
-    if (!nodes.has_thin[static_cast<std::size_t>(site)]) continue;
-    for (const Index other : nodes.thin_at.at(site)) visit(other);
-  }
-  return found;
-}
-
 }  // namespace
-
-void close_sheets(const Flesh& flesh, const BccLattice& lattice, FleshNodes& nodes) {
-  const auto thin = static_cast<std::int64_t>(nodes.site.size()) - nodes.real;
-  std::vector<NodeLink> spare = nodes.spare;
-  std::sort(spare.begin(), spare.end());
-  std::vector<std::vector<Index>> found(static_cast<std::size_t>(thin));
-  parallel_for(thin, 8, [&](std::int64_t k) {
-    const Index a = nodes.real + static_cast<Index>(k);
-    for (const Index b : second_links(lattice, nodes, a)) {
-      const NodeLink link = {std::min(a, b), std::max(a, b)};
-      if (!std::binary_search(spare.begin(), spare.end(), link) && adjoin(flesh, nodes, a, b))
-        found[static_cast<std::size_t>(k)].push_back(b);
-    }
-  });
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    const Index a = nodes.real + static_cast<Index>(k);
-    for (const Index b : found[k]) nodes.add_link(a, b, lattice);
-  }
-}
 
 bool widen_links(const std::vector<NodeLink>& threads, const Flesh* flesh, const BccLattice& lattice,
                  FleshNodes& nodes) {

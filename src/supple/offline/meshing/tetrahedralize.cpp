@@ -6,6 +6,7 @@
 #include "supple/mesh/topology.h"
 #include "supple/offline/meshing/manifold_skin.h"
 #include "supple/offline/meshing/skin_thinning.h"
+#include "supple/offline/meshing/slits.h"
 #include "supple/offline/meshing/soup.h"
 #include "supple/offline/meshing/surface_fit.h"
 
@@ -102,6 +103,14 @@ class SpacingSearch {
   int tries_ = 0;
 };
 
+/// Slits end where they leave no pinched vertices. Ending one a cell earlier may show the next.
+void settle(Trial& trial) {
+  constexpr int rounds = 4;
+  const auto refresh = [&] { trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior); };
+  if (settle_links(trial.stencils, trial.lattice, trial.nodes)) refresh();
+  for (int k = 1; k < rounds && settle_nodes(trial.stencils, trial.lattice, trial.nodes); ++k) refresh();
+}
+
 /// Stuffs a counted lattice. What comes off though its flesh is continuous is tied on more firmly, and all done again,
 /// unless that costs more flesh than it saves, as in a heap of splinters. What still comes off then, if small, is lost.
 StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
@@ -110,8 +119,7 @@ StuffedMesh make_body(const Flesh& flesh, Trial& trial) {
   StuffedMesh best;
   std::vector<NodeLink> torn;
   for (int round = 0;; ++round) {
-    if (settle_links(trial.stencils, trial.lattice, trial.nodes))
-      trial.stencils = find_stencils(trial.nodes, trial.lattice, trial.interior);
+    settle(trial);
     StuffedMesh stuffed = stuff(flesh, trial.nodes, trial.lattice, trial.stencils);
     make_skin_manifold(stuffed);
     const auto size = [](const StuffedMesh& s) { return static_cast<double>(s.mesh.elements.size()); };

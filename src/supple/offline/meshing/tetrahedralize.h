@@ -5,6 +5,7 @@
 //   flesh_nodes.h     pieces of flesh around lattice sites   stuffing.h     tetrahedra of them, cut off at the surface
 //   manifold_skin.h   no torn or crowded edges               surface_fit.h  vertices to the surface, angles kept
 //   thin_pieces.h     flesh thinner than a cell              skin_thinning.h  no needlessly short edges
+//   slits.h           no slits of no width
 //
 // What comes out is watertight, positively oriented, has dihedral angles of at least ten degrees, keeps what is thinner
 // than a cell (fattened to what the angles allow) and doesn't fuse what only comes near. Holes are closed by a dome,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which thin pieces become nodes.
+#include "supple/base/parallel.h"
 #include "supple/mesh/disjoint_sets.h"
 #include "supple/offline/meshing/thin_pieces.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace supple {
@@ -16,6 +19,7 @@ class PieceChooser {
       : flesh_(flesh), lattice_(lattice), found_(std::move(found)), nodes_(nodes) {}
 
   void run() {
+    add_missing_links();
     choose();
     join_curved();
     add_doubtful();
@@ -32,96 +36,149 @@ class PieceChooser {
     return d >= 0 && ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
   }
 
-  /// Would the neighbours of a piece that stay fall apart without it?
-  bool bridges(const ThinPiece& p) const {
+  /// Pieces at a site; all of them are in order of their sites.
+  std::pair<Index, Index> pieces_at(Site site) const {
+    const auto begin = found_.pieces.begin();
+    const auto first =
+        std::lower_bound(begin, found_.pieces.end(), site, [](const ThinPiece& p, Site s) { return p.site < s; });
+    auto last = first;
+    while (last != found_.pieces.end() && last->site == site) ++last;
+    return {nodes_.real + static_cast<Index>(first - begin), nodes_.real + static_cast<Index>(last - begin)};
+  }
+
+  /// Is a piece linked to something that is linked to the other node?
+  bool share_link(Index piece, Index other) const {
+    const std::vector<Index>& mine = found_.piece(piece).links;
+    return std::any_of(mine.begin(), mine.end(), [&](Index c) { return linked(c, other); });
+  }
+
+  /// Does flesh lead from a piece to another node, asked at the points where they are nearest? If something holds the
+  /// two together anyhow, the way between them may also run along a surface that bends or over a dent.
+  bool adjoin(Index piece, Index other) const {
+    const bool is_piece = found_.is_piece(other);
+    const Vec3 *p = nullptr, *q = nullptr;
+    double distance = std::numeric_limits<double>::infinity();
+    const auto consider = [&](const Vec3& a, const Vec3& b) {
+      if ((a - b).squaredNorm() >= distance) return;
+      distance = (a - b).squaredNorm();
+      p = &a;
+      q = &b;
+    };
+    for (const Vec3& a : found_.piece(piece).samples) {
+      if (!is_piece) consider(a, nodes_.center[static_cast<std::size_t>(other)]);
+      for (std::size_t k = 0; is_piece && k < found_.piece(other).samples.size(); ++k)
+        consider(a, found_.piece(other).samples[k]);
+    }
+    if (share_link(piece, other)) return flesh_.joins_along(*p, *q);
+    return flesh_.joins(*p, *q, !is_piece);
+  }
+
+  /// Nodes at neighbouring sites that a piece isn't linked to but adjoins; of pieces, those that come after it.
+  std::vector<Index> missing_links(Index piece) const {
+    std::vector<Index> missing;
+    const auto visit = [&](Index other) {
+      const NodeLink link = {std::min(piece, other), std::max(piece, other)};
+      if (!linked(piece, other) && !std::binary_search(found_.doubtful.begin(), found_.doubtful.end(), link) &&
+          adjoin(piece, other))
+        missing.push_back(other);
+    };
+    const auto x = lattice_.coordinates(found_.piece(piece).site);
+    for (int d = 0; d < BccLattice::neighbor_count; ++d) {
+      const auto y = BccLattice::step(x, d);
+      if (!lattice_.holds(y)) continue;
+      const Site site = lattice_.site(y);
+      const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
+      if (real >= 0 && share_link(piece, real)) visit(real);
+      if (site < found_.piece(piece).site) continue;
+      const auto [first, last] = pieces_at(site);
+      for (Index other = first; other < last; ++other) visit(other);
+    }
+    return missing;
+  }
+
+  /// Links pieces to what they adjoin: samples are too sparse to find every place where the flesh of two cells meets.
+  void add_missing_links() {
+    std::sort(found_.doubtful.begin(), found_.doubtful.end());
+    std::vector<std::vector<Index>> missing(found_.pieces.size());
+    parallel_for(static_cast<std::int64_t>(missing.size()), 8, [&](std::int64_t p) {
+      missing[static_cast<std::size_t>(p)] = missing_links(nodes_.real + static_cast<Index>(p));
+    });
+    for (std::size_t p = 0; p < missing.size(); ++p) {
+      for (const Index other : missing[p]) {
+        found_.pieces[p].links.push_back(other);
+        if (found_.is_piece(other)) found_.piece(other).links.push_back(nodes_.real + static_cast<Index>(p));
+      }
+    }
+    for (ThinPiece& p : found_.pieces) std::sort(p.links.begin(), p.links.end());
+  }
+
+  /// Does other flesh that stays share a piece's site, as between fingers?
+  bool crowded(const ThinPiece& p) const {
+    if (nodes_.real_at[static_cast<std::size_t>(p.site)] >= 0) return true;
+    const auto [first, last] = pieces_at(p.site);
+    for (Index n = first; n < last; ++n) {
+      if (&found_.piece(n) != &p && found_.piece(n).kept) return true;
+    }
+    return false;
+  }
+
+  /// Does the complex of linked nodes keep its topology without a piece? It does if what the piece is linked to hangs
+  /// together without a hole: a simple point. What hangs together is connected and has the Euler number 1. Where sites
+  /// are crowded one more node does more harm than a hole, so connected is enough.
+  bool simple(const ThinPiece& p) const {
     std::vector<Index> around;
     std::copy_if(p.links.begin(), p.links.end(), std::back_inserter(around), [&](Index n) { return stays(n); });
-    if (around.size() < 2) return false;
-    DisjointSets sets(around.size());
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      for (std::size_t j = i + 1; j < around.size(); ++j) {
-        if (linked(around[i], around[j])) sets.unite(static_cast<Index>(i), static_cast<Index>(j));
+    const std::size_t count = around.size();
+    if (count == 0 || count > 64) return false;
+    std::vector<std::uint64_t> near(count, 0);
+    int edges = 0, triangles = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!linked(around[i], around[j])) continue;
+        ++edges;
+        triangles += std::popcount(near[i] & near[j]);
+        near[i] |= std::uint64_t{1} << j;
+        near[j] |= std::uint64_t{1} << i;
       }
     }
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      if (sets.find(static_cast<Index>(i)) != 0) return true;
+    std::uint64_t reached = 1, before = 0;
+    while (reached != before) {
+      before = reached;
+      for (std::size_t i = 0; i < count; ++i) {
+        if ((reached >> i) & 1) reached |= near[i];
+      }
     }
-    return false;
+    return static_cast<std::size_t>(std::popcount(reached)) == count &&
+           (static_cast<int>(count) - edges + triangles == 1 || crowded(p));
   }
 
+  /// From the full complex of all pieces, which has the topology of the flesh, those that real nodes serve are peeled
+  /// off, outermost first, as long as the topology stays.
   void choose() {
+    struct Candidate {
+      double distance;
+      Index node;
+    };
+    constexpr int passes = 3;
     for (ThinPiece& p : found_.pieces) p.kept = 4 * p.unserved > static_cast<double>(p.samples.size());
-    for (ThinPiece& p : found_.pieces) {
-      if (!p.kept) p.kept = bridges(p);
-    }
+    std::vector<Candidate> candidates;
     for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
-      if (found_.piece(n).kept) kept_at_[found_.piece(n).site].push_back(n);
+      ThinPiece& p = found_.piece(n);
+      if (p.kept) continue;
+      p.kept = true;
+      double distance = std::numeric_limits<double>::infinity();
+      const Vec3 x = lattice_.position(p.site);
+      for (const Vec3& y : p.samples) distance = std::min(distance, (x - y).squaredNorm());
+      candidates.push_back({distance, n});
     }
-    for (Index n = nodes_.real; n < nodes_.real + static_cast<Index>(found_.pieces.size()); ++n) {
-      if (!found_.piece(n).kept && close_square(n)) kept_at_[found_.piece(n).site].push_back(n);
-    }
-  }
-
-  /// Nodes at a site that stay.
-  std::vector<Index> nodes_at(Site site) const {
-    const auto kept = kept_at_.find(site);
-    std::vector<Index> all = kept == kept_at_.end() ? std::vector<Index>{} : kept->second;
-    const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
-    if (real >= 0) all.push_back(real);
-    return all;
-  }
-
-  /// A sheet that holds the corners of a square of sites, and neither of the two sites before and behind its middle,
-  /// would have a hole there. One of these gets its piece back.
-  bool close_square(Index node) {
-    const BccLattice::Coordinates a = lattice_.coordinates(found_.piece(node).site);
-    for (const int d : {0, 1, 2, 11, 12, 13}) {
-      const BccLattice::Coordinates b = BccLattice::step(a, d);
-      if (!lattice_.holds(b)) continue;
-      // Where other flesh shares the sites, as between fingers, one more node would do more harm than good.
-      if (!nodes_at(lattice_.site(a)).empty() || !nodes_at(lattice_.site(b)).empty()) continue;
-      const std::array<Index, 4> square = square_around(node, a, b);
-      if (square[0] < 0) continue;
-      std::vector<Index>& links = found_.piece(node).links;
-      for (const Index n : square) {
-        if (found_.is_piece(n) && !linked(n, node)) {
-          std::vector<Index>& back = found_.piece(n).links;
-          back.insert(std::upper_bound(back.begin(), back.end(), node), node);
-        }
-        if (!std::binary_search(links.begin(), links.end(), n))
-          links.insert(std::upper_bound(links.begin(), links.end(), n), n);
-      }
-      return found_.piece(node).kept = true;
-    }
-    return false;
-  }
-
-  /// The nodes around the middle between two sites, if there are four that stay, each linked to the next and two of
-  /// them to a piece at least; else -1.
-  std::array<Index, 4> square_around(Index node, const BccLattice::Coordinates& a,
-                                     const BccLattice::Coordinates& b) const {
-    constexpr std::array<std::array<int, 2>, 4> ring = {{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}};
-    constexpr std::array<Index, 4> none = {-1, -1, -1, -1};
-    const std::size_t axis = a[0] != b[0] ? 0 : (a[1] != b[1] ? 1 : 2);
-    std::array<Index, 4> square = none;
-    int touched = 0;
-    for (std::size_t k = 0; k < 4; ++k) {
-      BccLattice::Coordinates x = a;
-      x[axis] = (a[axis] + b[axis]) / 2;
-      x[(axis + 1) % 3] += ring[k][0];
-      x[(axis + 2) % 3] += ring[k][1];
-      if (!lattice_.holds(x)) return none;
-      for (const Index n : nodes_at(lattice_.site(x))) {
-        const bool mine = linked(node, n);
-        if (square[k] < 0 || mine) square[k] = n;
-        touched += mine ? 1 : 0;
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.distance > b.distance; });
+    for (int pass = 0; pass < passes; ++pass) {
+      for (const Candidate& c : candidates) {
+        ThinPiece& p = found_.piece(c.node);
+        if (p.kept && simple(p)) p.kept = false;
       }
     }
-    for (std::size_t k = 0; k < 4; ++k) {
-      if (touched < 2 || square[k] < 0 || square[(k + 1) % 4] < 0 || !linked(square[k], square[(k + 1) % 4]))
-        return none;
-    }
-    return square;
   }
 
   /// Real nodes whose flesh is continuous though the straight way leaves it, with no third node to go by.
@@ -238,7 +295,6 @@ class PieceChooser {
     for (const auto& [a, b] : found_.doubtful) {
       if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
     }
-    close_sheets(flesh_, lattice_, nodes_);
     widen_roots();
   }
 
@@ -260,7 +316,6 @@ class PieceChooser {
   const BccLattice& lattice_;
   ThinPieces found_;
   FleshNodes& nodes_;
-  std::unordered_map<Site, std::vector<Index>> kept_at_;  // pieces
   std::vector<std::vector<Index>> near_;
 };
 

@@ -88,10 +88,34 @@ class PieceFinder {
     return parted;
   }
 
+  /// Samples around one site that hang together by the surface in their cell, though no chain of samples stays in it:
+  /// they have a neighbour in common, outside the cell, and no gap between them.
+  void unite_beside_chains() {
+    constexpr double not_parted = -0.2;                 // cosine between normals: across a gap they face each other
+    std::vector<std::tuple<Index, Site, Index>> steps;  // from a sample to another site's
+    for (const auto& [a, b] : samples_.links) {
+      const Site to_a = site_[static_cast<std::size_t>(a)], to_b = site_[static_cast<std::size_t>(b)];
+      if (to_a == to_b) continue;
+      steps.emplace_back(a, to_b, b);
+      steps.emplace_back(b, to_a, a);
+    }
+    std::sort(steps.begin(), steps.end());
+    for (std::size_t begin = 0, end = 0; begin < steps.size(); begin = end) {
+      const auto [from, site, first] = steps[begin];
+      for (end = begin; end < steps.size() && std::get<0>(steps[end]) == from && std::get<1>(steps[end]) == site;
+           ++end) {
+        const Index other = std::get<2>(steps[end]);
+        if (sets_.find(first) != sets_.find(other) && flesh_.joins_along(point(first), point(other), not_parted))
+          sets_.unite(first, other);
+      }
+    }
+  }
+
   void gather_patches() {
     for (const auto& [a, b] : samples_.links) {
       if (site_[static_cast<std::size_t>(a)] == site_[static_cast<std::size_t>(b)]) sets_.unite(a, b);
     }
+    unite_beside_chains();
     std::vector<Index> list(site_.size()), root(site_.size());
     std::iota(list.begin(), list.end(), Index{0});
     for (const Index s : list) root[static_cast<std::size_t>(s)] = sets_.find(s);
