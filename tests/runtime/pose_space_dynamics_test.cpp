@@ -377,7 +377,7 @@ TEST(PoseSpaceDynamics, WindPushesAndDragBrakes) {
   auto pulled = PoseSpaceDynamics<double>::create(c.reduced.model, damped(0.7)).value();
   SoftForces gravity;
   gravity.gravity = Vec3(0, 0, 10);  // drag · wind
-  for (int k = 0; k < 240 * 2; ++k) {
+  for (int k = 0; k < 240 * 4; ++k) {
     dynamics.step({}, c.limb.rig.neutral().p, wind);
     pulled.step({}, c.limb.rig.neutral().p, gravity);
   }
@@ -387,7 +387,7 @@ TEST(PoseSpaceDynamics, WindPushesAndDragBrakes) {
   auto moving = PoseSpaceDynamics<double>::create(c.reduced.model, damped(0.7)).value();
   SoftForces air;
   air.drag = 2;
-  for (int k = 0; k < 240 * 2; ++k)
+  for (int k = 0; k < 240 * 4; ++k)
     moving.step({Vec3(0, 0, -5.0 * k / 240), Quat::Identity()}, c.limb.rig.neutral().p, air);
   EXPECT_LT((coordinates(moving) - coordinates(pulled)).norm(), 1e-3 * coordinates(pulled).norm());
 }

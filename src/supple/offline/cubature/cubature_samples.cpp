@@ -247,14 +247,17 @@ MatX random_accelerations(const Rig& rest, std::span<const double> p, double hei
 
 CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const Rig& rest, std::span<const double> p,
                                  double height, int count, std::mt19937_64& random) {
-  const MatX a = random_accelerations(rest, p, height, count, random);
+  return inertial_samples(body, basis, random_accelerations(rest, p, height, count, random));
+}
+
+CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const MatX& a) {
   CubatureSamples samples;
   samples.site_size = 3;
   samples.bases.push_back(basis.transpose().cast<float>());
-  samples.counts.push_back(count);
+  samples.counts.push_back(static_cast<int>(a.cols()));
   samples.values = (body.lumped_mass().asDiagonal() * a).transpose().cast<float>();
   samples.totals = basis.transpose() * multiply_columns(body.consistent_mass(), a);
-  normalize(samples, MatX::Zero(samples.size(), count));
+  normalize(samples, MatX::Zero(samples.size(), a.cols()));
   return samples;
 }
 

@@ -98,6 +98,16 @@ double unseen_error(const CubatureSamples& samples, const Cubature& cubature, co
   return (cubature_residual(samples, cubature) + corrected).norm() / samples.length;
 }
 
+/// Columns first, first + 2, …, but for those in which next to nothing happens.
+MatX every_second(const MatX& columns, Eigen::Index first) {
+  if (columns.cols() == 0) return {};
+  const VecX sizes = columns.colwise().norm();
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index c = first; c < columns.cols(); c += 2)
+    if (sizes[c] > 0.01 * sizes.maxCoeff()) kept.push_back(c);
+  return columns(Eigen::all, kept);
+}
+
 class Trainer {
  public:
   Trainer(const TrainingInput& input, const TrainingSettings& settings, Progress& progress)
@@ -141,8 +151,11 @@ class Trainer {
       const double softest = Eigen::SelfAdjointEigenSolver<MatX>(stiffness, Eigen::EigenvaluesOnly).eigenvalues()[0];
       responding.push_back(softest * stiffness.llt().solve(turned(input_.poses[i]).transpose()).transpose());
     }
-    const auto sample = [&](int count, bool) {
+    const auto sample = [&](int count, bool training) {
       std::vector<CubatureSamples> all;
+      // What the clips do, too: half of it to choose by, half to judge by.
+      const MatX known = every_second(input_.accelerations, training ? 0 : 1);
+      if (known.cols() > 0) all.push_back(inertial_samples(input_.body, responding[0], known));
       for (std::size_t i = 0; i < input_.poses.size(); ++i)
         all.push_back(inertial_samples(input_.body, responding[i], input_.rest, input_.poses[i].p, input_.height, count,
                                        random_));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/prepared_model.h"
 
+#include <cmath>
+
 namespace supple {
 namespace {
 
@@ -50,12 +52,12 @@ void store_gradients(const MatX& gradients, const VecX& scale, std::size_t batch
   }
 }
 
-/// The largest entry of each column in any pose.
+/// A power of two above the largest entry of each column in any pose: exact, also of gradients that were rounded.
 VecX column_scale(const std::vector<MatX>& gradients) {
-  VecX scale = VecX::Constant(gradients.front().cols(), 1e-300);
+  VecX largest = VecX::Constant(gradients.front().cols(), 1e-300);
   for (const MatX& pose : gradients)
-    if (pose.rows() > 0) scale = scale.cwiseMax(pose.cwiseAbs().colwise().maxCoeff().transpose());
-  return scale;
+    if (pose.rows() > 0) largest = largest.cwiseMax(pose.cwiseAbs().colwise().maxCoeff().transpose());
+  return largest.unaryExpr([](double value) { return std::exp2(std::ceil(std::log2(value)) + 1); });
 }
 
 template <class T>
