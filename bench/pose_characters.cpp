@@ -164,10 +164,13 @@ Candidate build_candidate(const PublishedCreature& published, const Options& opt
 
 void add_pose_characters(Report& report, const Options& options) {
   std::vector<Candidate> candidates;
-  for (const PublishedCreature& published : table3())
-    if (!options.quick || std::string_view(published.name) == "X")
+  for (const PublishedCreature& published : table3()) {
+    const bool named = !options.quick || std::string_view(published.name) == "X";
+    if (options.only.empty() ? named : options.wants(published.name))
       candidates.push_back(build_candidate(published, options));
-  LargeCharacter large(options);
+  }
+  std::optional<LargeCharacter> large;
+  if (options.wants("large")) large.emplace(options);
   for (Candidate& candidate : candidates) {
     const Status status = CharacterRows(report, options, candidate).run();
     if (!status.ok())
@@ -177,7 +180,7 @@ void add_pose_characters(Report& report, const Options& options) {
                   .target = candidate.published->target_ms,
                   .error = status.error().message});
   }
-  large.measure(report);
+  if (large) large->measure(report);
 }
 
 }  // namespace supple::bench

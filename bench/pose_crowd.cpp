@@ -88,7 +88,9 @@ Status LargeCharacter::add_rows(Report& report) {
   SUPPLE_RETURN_IF_ERROR(status_);
   const Result<BuiltCharacter> built = build_again(folder_, recipe_);
   if (!built.ok()) return built.error();
-  const PoseSpaceSettings settings = dynamics_settings({.time_step = picture_seconds}, built->reduced.flesh_frequency);
+  SimulateSettings simulate;
+  simulate.time_step = picture_seconds;
+  const PoseSpaceSettings settings = dynamics_settings(simulate, built->reduced.flesh_frequency);
   Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(built->reduced.model, settings);
   if (!dynamics.ok()) return dynamics.error();
   const Clip& clip = built->character().clips.front();

@@ -178,7 +178,9 @@ std::vector<Stage> measure_stages(PoseSpaceDynamics<float>& dynamics, const Char
 }
 
 void add_stages(Report& report, const std::string& row, const std::vector<Stage>& stages, bool published) {
-  const double peak = product_gflops();
+  // The best of a few: others may have had the processor in between.
+  const auto best = [](const std::function<double()>& rate) { return std::max({rate(), rate(), rate()}); };
+  const double peak = best(product_gflops);
   const auto add = [&](const Stage& stage, const char* metric, double value, const char* unit,
                        std::optional<double> paper = {}, std::optional<double> target = {}) {
     report.add({.table = "pose/table2",
@@ -196,9 +198,9 @@ void add_stages(Report& report, const std::string& row, const std::vector<Stage>
     add(*stage, "flops", stage->flops, "");
     add(*stage, "bytes", stage->bytes, "B");
     const double arithmetic = stage->flops / (1e3 * stage->us) / peak;
-    const double memory =
-        stage->bytes < 4096 ? 0
-                            : stage->bytes / (1e3 * stage->us) / read_bandwidth(static_cast<std::size_t>(stage->bytes));
+    double memory = 0;
+    if (const auto bytes = static_cast<std::size_t>(stage->bytes); bytes >= 4096)
+      memory = stage->bytes / (1e3 * stage->us) / best([&] { return read_bandwidth(bytes); });
     add(*stage, "fraction_of_peak", std::max(arithmetic, memory), "", {},
         stage == largest ? std::optional(0.4) : std::nullopt);
   }

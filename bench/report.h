@@ -6,10 +6,12 @@
 #include "supple/base/result.h"
 #include "supple/io/plot.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace supple::bench {
@@ -27,7 +29,12 @@ struct Row {
 };
 
 struct Options {
-  bool quick = false;  ///< smaller sizes and fewer repetitions, for a first look
+  bool quick = false;                  ///< smaller sizes and fewer repetitions, for a first look
+  std::vector<std::string> only = {};  ///< parts of the benchmark; empty: all
+
+  bool wants(std::string_view part) const {
+    return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
+  }
 };
 
 class Report {
