@@ -112,9 +112,10 @@ void add_rigs(Report& report, const Options& options) {
 
 Report run_pose(const Options& options) {
   Report report;
-  add_rigs(report, options);
-  add_pose_modes(report, options);
-  add_pose_steps(report, options);
+  if (options.wants("rigs")) add_rigs(report, options);
+  add_pose_characters(report, options);  // forks: before anything uses more than one thread
+  if (options.wants("modes")) add_pose_modes(report, options);
+  if (options.wants("mascot")) add_pose_steps(report, options);
   return report;
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <Eigen/Core>
+
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +129,27 @@ double median_ms(int repetitions, const std::function<void()>& work) {
   }
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
   return times[times.size() / 2];
+}
+
+double read_bandwidth(std::size_t bytes) {
+  std::vector<double> data(bytes / sizeof(double) / 32 * 32, 1.0);
+  Eigen::Array<double, 32, 1> sums = Eigen::Array<double, 32, 1>::Zero();
+  const int rounds = static_cast<int>(std::max<std::size_t>(1, 64'000'000 / bytes));
+  const double ms = median_ms(5, [&] {
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t k = 0; k < data.size(); k += 32)
+        sums += Eigen::Map<const Eigen::Array<double, 32, 1>>(data.data() + k);
+    }
+  });
+  // The sum must be used, or the loop is dropped.
+  return sums.sum() > 0 ? static_cast<double>(data.size() * sizeof(double)) * rounds / (ms * 1e6) : 0.0;
+}
+
+double product_gflops() {
+  constexpr Eigen::Index n = 256;
+  Eigen::MatrixXf A = Eigen::MatrixXf::Random(n, n), B = Eigen::MatrixXf::Random(n, n), C(n, n);
+  const double ms = median_ms(9, [&] { C.noalias() = A * B; });
+  return C.allFinite() ? 2.0 * n * n * n / (ms * 1e6) : 0.0;
 }
 
 Result<ChildResult> run_in_child(const std::function<std::vector<double>()>& work) {

@@ -6,10 +6,12 @@
 #include "supple/base/result.h"
 #include "supple/io/plot.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace supple::bench {
@@ -27,7 +29,12 @@ struct Row {
 };
 
 struct Options {
-  bool quick = false;  ///< smaller sizes and fewer repetitions, for a first look
+  bool quick = false;                  ///< smaller sizes and fewer repetitions, for a first look
+  std::vector<std::string> only = {};  ///< parts of the benchmark; empty: all
+
+  bool wants(std::string_view part) const {
+    return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
+  }
 };
 
 class Report {
@@ -50,6 +57,11 @@ class Report {
 /// Median wall time of `work` in milliseconds, over `repetitions` runs after one that is not counted.
 double median_ms(int repetitions, const std::function<void()>& work);
 
+/// GB/s of reading `bytes` again and again: the ceiling for data of that size.
+double read_bandwidth(std::size_t bytes);
+/// GFLOP/s of a product of matrices in single precision: the ceiling for arithmetic.
+double product_gflops();
+
 struct ChildResult {
   std::vector<double> values;  ///< what `work` returned
   double peak_memory = 0.0;    ///< largest resident size of the child [bytes]
@@ -69,6 +81,9 @@ Report run_fem(const Options& options);
 Report run_subspace(const Options& options);
 /// The pose-space system: its rigs, modes under contact, and steps of its soft tissue.
 Report run_pose(const Options& options);
+/// Parts of run_pose: Table 3, the steps of our characters beside their full simulations, with the stages of a step
+/// (Table 2), the comparisons of Figures 4 to 15, a character of 50,000 tetrahedra, and a crowd.
+void add_pose_characters(Report& report, const Options& options);
 /// The mascot beside its full simulation, a part of run_pose.
 void add_pose_steps(Report& report, const Options& options);
 /// Modes of posed characters under contact, a part of run_pose.

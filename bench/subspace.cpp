@@ -101,21 +101,6 @@ class PlainPolynomials {
   std::vector<double> stiffness_, force_, K_, R_, products_;
 };
 
-/// GB/s of reading `bytes` again and again: the ceiling for coefficients of that size.
-double read_bandwidth(std::size_t bytes) {
-  std::vector<double> data(bytes / sizeof(double) / 32 * 32, 1.0);
-  Eigen::Array<double, 32, 1> sums = Eigen::Array<double, 32, 1>::Zero();
-  const int rounds = static_cast<int>(std::max<std::size_t>(1, 64'000'000 / bytes));
-  const double ms = median_ms(5, [&] {
-    for (int round = 0; round < rounds; ++round) {
-      for (std::size_t k = 0; k < data.size(); k += 32)
-        sums += Eigen::Map<const Eigen::Array<double, 32, 1>>(data.data() + k);
-    }
-  });
-  // The sum must be used, or the loop is dropped.
-  return sums.sum() > 0 ? static_cast<double>(data.size() * sizeof(double)) * rounds / (ms * 1e6) : 0.0;
-}
-
 template <class T>
 double step_us(const SubspaceModel& model) {
   auto dynamics =

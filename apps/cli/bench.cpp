@@ -14,12 +14,13 @@ struct Options {
   std::string name;
   std::string csv;
   std::string plots;
+  std::vector<std::string> only;
   bool quick = false;
 };
 
 Status bench_command(const Options& options, Session& session) {
   session.progress.stage("measuring");
-  const Result<bench::Report> report = bench::run(options.name, {.quick = options.quick});
+  const Result<bench::Report> report = bench::run(options.name, {.quick = options.quick, .only = options.only});
   if (!report.ok()) return report.error();
   if (!options.csv.empty()) SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.csv, report->to_csv()));
   if (!options.plots.empty()) SUPPLE_RETURN_IF_ERROR(report->write_plots(options.plots));
@@ -34,11 +35,16 @@ RunCommand add(CLI::App& app) {
            "program's, and our target. Medians on one thread unless the row says otherwise.\n",
            "  supple bench fem\n"
            "  supple bench fem --quick --json fem.json --csv fem.csv\n"
-           "  supple bench subspace --plots figures\n");
+           "  supple bench subspace --plots figures\n"
+           "  supple bench pose --only X,gorilla\n");
   const auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, fmt::format("Which one: {}", fmt::join(bench::benchmark_names(), ", ")))
       ->required();
   app.add_flag("--quick", options->quick, "Smaller sizes and fewer repetitions");
+  app.add_option("--only", options->only,
+                 "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot")
+      ->delimiter(',')
+      ->type_name("PARTS");
   app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");
   app.add_option("--plots", options->plots, "Write figures as SVG into this folder")->type_name("FOLDER");
   return [options](Session& session) { return bench_command(*options, session); };

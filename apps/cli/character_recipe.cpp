@@ -3,7 +3,7 @@
 
 #include "supple/io/text_scanner.h"
 #include "supple/mesh/bounds.h"
-#include "supple/rig/joint_roles.h"
+#include "supple/pipeline/first_recipe.h"
 
 #include <algorithm>
 
@@ -22,17 +22,6 @@ struct Found {
   std::vector<std::string> meshes, hard, clips, joints, attributes, poses;
   double size = 0;
 };
-
-std::vector<std::string> skinned_joints(const RawCharacter& character) {
-  std::vector<std::string> names;
-  for (const Skin& skin : character.skins) {
-    for (const Index j : skin.joints) {
-      const std::string& name = character.skeleton.joints[static_cast<std::size_t>(j)].name;
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
-}
 
 std::vector<std::string> attribute_names(const RawCharacter& character) {
   std::vector<std::string> names;
@@ -81,25 +70,6 @@ Result<Found> look_at(const LoadedCharacter& loaded) {
   return found;
 }
 
-Recipe choose(const LoadedCharacter& loaded, const std::string& input, int tets) {
-  Recipe recipe;
-  recipe.input = input;
-  recipe.tets = tets;
-  if (!loaded.character.clips.empty()) {
-    recipe.clips.emplace();
-    for (const Clip& clip : loaded.character.clips) recipe.clips->push_back(clip.name);
-  }
-  for (const ExamplePose& pose : loaded.poses) recipe.poses.push_back({pose.name, "", 0});
-  const std::vector<JointRole> roles = joint_roles(loaded.character.skeleton);
-  const Index head = find_role(roles, {BodyPart::head, Side::centre, 0});
-  const std::vector<std::string> joints = skinned_joints(loaded.character);
-  if (head >= 0) {
-    const std::string& name = loaded.character.skeleton.joints[static_cast<std::size_t>(head)].name;
-    if (std::find(joints.begin(), joints.end(), name) != joints.end()) recipe.rigid.push_back(name);
-  }
-  return recipe;
-}
-
 RecipeNotes remarks(const Recipe& recipe, const Found& found) {
   RecipeNotes notes;
   notes["scale"] = fmt::format("So the character is {:.3g} m large.", found.size);
@@ -129,7 +99,7 @@ Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::st
   const Result<Found> found = look_at(loaded);
   if (!found.ok()) return found.error();
   CharacterChoices choices;
-  choices.recipe = choose(loaded, input, tets);
+  choices.recipe = first_recipe(loaded, input, tets);
   choices.notes = remarks(choices.recipe, *found);
   const auto row = [&](std::string_view name, const std::vector<std::string>& things) {
     choices.summary.push_back(fmt::format("{:<14}{}", name, things.empty() ? "none" : some_of(things)));

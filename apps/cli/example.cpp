@@ -2,10 +2,9 @@
 // supple example: the example characters as ordinary files, to try everything else on.
 #include "character_recipe.h"
 #include "command.h"
-#include "scenes/creatures.h"
+#include "scenes/creature_files.h"
 #include "supple/base/nearest_name.h"
 #include "supple/io/file.h"
-#include "supple/io/gltf/write_character.h"
 
 #include <filesystem>
 #include <memory>
@@ -35,13 +34,6 @@ Error unknown_example(const std::string& name) {
       near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
 }
 
-CharacterLook look_of(const Creature& creature) {
-  CharacterLook look;
-  look.materials = {{Color::Ones(), 0.72, 0.0, false}, {Color::Ones(), 0.22, 0.0, false}};  // skin; eyes and claws
-  for (const CreaturePose& pose : creature.poses) look.poses.push_back(pose.pose);
-  return look;
-}
-
 /// From the file, so that it names what a reader of the file finds.
 Status write_recipe_of(const CreatureExample& example, const Creature& creature, const std::filesystem::path& model,
                        const std::filesystem::path& recipe) {
@@ -49,12 +41,7 @@ Status write_recipe_of(const CreatureExample& example, const Creature& creature,
   if (!loaded.ok()) return loaded.error();
   Result<CharacterChoices> choices = choose_for(*loaded, model.filename().string(), example.tets);
   if (!choices.ok()) return choices.error();
-  // Eyes, noses and claws are small and hard: they follow the joints, and the flesh needs no cells for them.
-  for (const CharacterMesh& mesh : loaded->character.meshes)
-    if (mesh.name == details_name(creature)) choices->recipe.exclude.push_back(mesh.name);
-  for (const CreatureWire& wire : creature.wires) choices->recipe.wires.push_back({wire.name, wire.handles});
-  for (const CreatureRegion& region : creature.regions)
-    choices->recipe.locals.push_back({region.name, region.joints, {}, {}, region.modes});
+  add_creature_choices(creature, loaded->character, choices->recipe);
   choices->notes[""] = std::string(example.brief) + ".";
   return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
 }
@@ -73,7 +60,7 @@ Status write_example(const Options& options, Session& session) {
   const Creature creature = example->make();
   const RawCharacter character = make_character(creature, example->vertices);
   const std::filesystem::path model = folder / (options.name + ".glb"), recipe = folder / (options.name + ".toml");
-  SUPPLE_RETURN_IF_ERROR(write_character(model, character, look_of(creature)));
+  SUPPLE_RETURN_IF_ERROR(write_creature(model, creature, character));
   SUPPLE_RETURN_IF_ERROR(write_recipe_of(*example, creature, model, recipe));
   std::size_t vertices = 0, corrections = 0;
   for (const CharacterMesh& mesh : character.meshes) {

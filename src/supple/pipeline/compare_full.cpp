@@ -16,16 +16,6 @@
 namespace supple {
 namespace {
 
-/// What the full simulation did, at every `stride`-th step.
-struct FullRun {
-  static constexpr int stride = 4;
-  std::vector<MatX> skin;   ///< displacements of the skin in the root's frame, stacked
-  std::vector<VecX> local;  ///< of the mesh, turned back by the rotation of each vertex
-  std::vector<std::vector<Mat3>> turns;
-  std::vector<std::vector<double>> poses;
-  int steps = 0;
-};
-
 /// Every vertex's three numbers turned by its rotation.
 VecX turned(const std::vector<Mat3>& turns, VecX u) {
   for (std::size_t v = 0; v < turns.size(); ++v) {
@@ -35,116 +25,123 @@ VecX turned(const std::vector<Mat3>& turns, VecX u) {
   return u;
 }
 
-class Comparison {
- public:
-  Comparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings)
-      : built_(built),
-        clip_(clip),
-        motion_(built.rig, clip, false, built.reduced.model->height),
-        dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)) {
-    const double length = std::min(settings.most_seconds, clip.duration - motion_.start());
-    run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;
-  }
-
-  Status run_full(CompareReport& report, Progress& progress) {
-    const ReducedBody& reduced = built_.reduced;
-    Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
-                                                             reduced.model->rest, dynamics_, &reduced.frames);
-    if (!full.ok()) return full.error();
-    CharacterPose pose = built_.rig.neutral();
-    double seconds = 0;
-    progress.stage("simulating every vertex");
-    for (int k = 0; k < run_.steps; ++k) {
-      if (progress.cancelled()) return failure("stopped");
-      motion_.sample(time(k), pose);
-      const auto start = Clock::now();
-      report.full_recovered += full->step(pose.placement, pose.p).recovered;
-      seconds += seconds_since(start);
-      if (k % FullRun::stride == 0) record(*full, pose, report);
-      progress.update(static_cast<double>(k + 1) / run_.steps);
-    }
-    report.steps = run_.steps;
-    report.full_step_seconds = seconds / run_.steps;
-    return {};
-  }
-
-  Result<CompareRow> run_reduced(const ReducedBody& reduced) {
-    CompareRow row;
-    row.size = reduced.model->size();
-    row.poses = reduced.model->pose_count();
-    row.elastic_error = reduced.elastic_error;
-    row.inertial_error = reduced.inertial_error;
-    row.projection = projection_error(reduced);
-    Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(reduced.model, dynamics_);
-    if (!dynamics.ok()) return dynamics.error();
-    CharacterPose pose = built_.rig.neutral();
-    std::vector<Vec3> shown(static_cast<std::size_t>(reduced.model->surface.vertex_count()));
-    std::vector<double> step_times;
-    double difference = 0, total = 0;
-    for (int k = 0; k < run_.steps; ++k) {
-      motion_.sample(time(k), pose);
-      const auto start = Clock::now();
-      dynamics->step(pose.placement, pose.p);
-      step_times.push_back(seconds_since(start));
-      if (k % FullRun::stride != 0) continue;
-      dynamics->surface_displacements({}, pose.p, dynamics->coordinates(), shown);
-      const auto truth = run_.skin[static_cast<std::size_t>(k / FullRun::stride)].col(0);
-      const Eigen::Map<const VecX> ours(shown.front().data(), truth.size());
-      difference += (ours - truth).squaredNorm();
-      total += truth.squaredNorm();
-    }
-    row.error = total > 0 ? std::sqrt(difference / total) : 0;
-    std::nth_element(step_times.begin(), step_times.begin() + std::ssize(step_times) / 2, step_times.end());
-    row.step_seconds = step_times[step_times.size() / 2];
-    return row;
-  }
-
- private:
-  double time(int k) const { return motion_.start() + k * dynamics_.time_step; }
-
-  void record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report) {
-    run_.poses.push_back(pose.p);
-    run_.skin.push_back(built_.body.body.embedding.interpolate(full.displacements()));
-    const auto& skin = run_.skin.back();
-    for (Eigen::Index v = 0; v < skin.rows(); v += 3)
-      report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
-    std::vector<Mat3> turns = blended_rotations(built_.reduced.mesh, built_.reduced.frames,
-                                                evaluate_all(*built_.reduced.model->rest, pose.p));
-    std::vector<Mat3> back = turns;
-    for (Mat3& R : back) R.transposeInPlace();
-    run_.local.push_back(turned(back, full.displacements()));
-    run_.turns.push_back(std::move(turns));
-  }
-
-  /// In the basis that the model has in each of the poses: the nearest by mass, as dynamics would have it, measured on
-  /// the skin like the error itself.
-  double projection_error(const ReducedBody& reduced) const {
-    const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
-    if (!body.ok()) return 0;
-    const BlockMatrix& mass = body->consistent_mass();
-    double left = 0, total = 0;
-    std::vector<double> w(reduced.poses.size(), 1.0), scratch = w;
-    for (std::size_t k = 0; k < run_.local.size(); ++k) {
-      if (reduced.model->poses) reduced.model->poses->evaluate(run_.poses[k], w, scratch);
-      MatX basis = MatX::Zero(reduced.basis.rows(), reduced.basis.cols());
-      for (std::size_t i = 0; i < w.size(); ++i) basis += w[i] * reduced.poses[i].basis;
-      const VecX f = basis.transpose() * (mass * run_.local[k]);
-      const MatX own_mass = basis.transpose() * multiply_columns(mass, basis);
-      const VecX missed = run_.local[k] - basis * own_mass.ldlt().solve(f);
-      left += built_.body.body.embedding.interpolate(turned(run_.turns[k], missed)).squaredNorm();
-      total += run_.skin[k].squaredNorm();
-    }
-    return total > 0 ? std::sqrt(left / total) : 0;
-  }
-
-  const BuiltCharacter& built_;
-  const Clip& clip_;
-  ClipMotion motion_;
-  PoseSpaceSettings dynamics_;
-  FullRun run_;
-};
+double median(std::vector<double>& values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
 
 }  // namespace
+
+FullComparison::FullComparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings)
+    : built_(built),
+      motion_(built.rig, clip, false, built.reduced.model->height),
+      dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)) {
+  const double length = std::min(settings.most_seconds, clip.duration - motion_.start());
+  run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;
+}
+
+Status FullComparison::run_full(CompareReport& report, Progress& progress) {
+  const ReducedBody& reduced = built_.reduced;
+  Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
+                                                           reduced.model->rest, dynamics_, &reduced.frames);
+  if (!full.ok()) return full.error();
+  CharacterPose pose = built_.rig.neutral();
+  std::vector<double> step_times;
+  progress.stage("simulating every vertex");
+  for (int k = 0; k < run_.steps; ++k) {
+    if (progress.cancelled()) return failure("stopped");
+    motion_.sample(time(k), pose);
+    const auto start = Clock::now();
+    report.full_recovered += full->step(pose.placement, pose.p).recovered;
+    step_times.push_back(seconds_since(start));
+    if (k % FullRun::stride == 0) record(*full, pose, report);
+    progress.update(static_cast<double>(k + 1) / run_.steps);
+  }
+  report.steps = run_.steps;
+  report.full_step_seconds = median(step_times);
+  return {};
+}
+
+Result<CompareRow> FullComparison::run_reduced(const ReducedBody& reduced) const {
+  CompareRow row;
+  row.size = reduced.model->size();
+  row.poses = reduced.model->pose_count();
+  row.elastic_error = reduced.elastic_error;
+  row.inertial_error = reduced.inertial_error;
+  std::vector<const MatX*> bases;
+  for (const PoseBasis& own : reduced.poses) bases.push_back(&own.basis);
+  row.projection = projection_error(reduced, bases);
+  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(reduced.model, dynamics_);
+  if (!dynamics.ok()) return dynamics.error();
+  CharacterPose pose = built_.rig.neutral();
+  std::vector<Vec3> shown(static_cast<std::size_t>(reduced.model->surface.vertex_count()));
+  std::vector<double> step_times;
+  double difference = 0, total = 0;
+  for (int k = 0; k < run_.steps; ++k) {
+    motion_.sample(time(k), pose);
+    const auto start = Clock::now();
+    dynamics->step(pose.placement, pose.p);
+    step_times.push_back(seconds_since(start));
+    if (k % FullRun::stride != 0) continue;
+    dynamics->surface_displacements({}, pose.p, dynamics->coordinates(), shown);
+    const auto truth = run_.skin[static_cast<std::size_t>(k / FullRun::stride)].col(0);
+    const Eigen::Map<const VecX> ours(shown.front().data(), truth.size());
+    difference += (ours - truth).squaredNorm();
+    total += truth.squaredNorm();
+  }
+  row.error = total > 0 ? std::sqrt(difference / total) : 0;
+  row.step_seconds = median(step_times);
+  return row;
+}
+
+double FullComparison::error_of(const FullComparison& other) const {
+  double difference = 0, total = 0;
+  for (std::size_t k = 0; k < std::min(run_.skin.size(), other.run_.skin.size()); ++k) {
+    difference += (other.run_.skin[k] - run_.skin[k]).squaredNorm();
+    total += run_.skin[k].squaredNorm();
+  }
+  return total > 0 ? std::sqrt(difference / total) : 0;
+}
+
+double FullComparison::projection_error(const ReducedBody& reduced, const MatX& basis) const {
+  const std::vector<const MatX*> same(reduced.poses.size(), &basis);
+  return projection_error(reduced, same);
+}
+
+void FullComparison::record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report) {
+  run_.poses.push_back(pose.p);
+  run_.skin.push_back(built_.body.body.embedding.interpolate(full.displacements()));
+  const auto& skin = run_.skin.back();
+  for (Eigen::Index v = 0; v < skin.rows(); v += 3)
+    report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
+  std::vector<Mat3> turns =
+      blended_rotations(built_.reduced.mesh, built_.reduced.frames, evaluate_all(*built_.reduced.model->rest, pose.p));
+  std::vector<Mat3> back = turns;
+  for (Mat3& R : back) R.transposeInPlace();
+  run_.local.push_back(turned(back, full.displacements()));
+  run_.turns.push_back(std::move(turns));
+}
+
+/// In the basis that the model has in each of the poses: the nearest by mass, as dynamics would have it, measured on
+/// the skin like the error itself.
+double FullComparison::projection_error(const ReducedBody& reduced, std::span<const MatX* const> bases) const {
+  const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
+  if (!body.ok()) return 0;
+  const BlockMatrix& mass = body->consistent_mass();
+  double left = 0, total = 0;
+  std::vector<double> w(bases.size(), 1.0), scratch = w;
+  for (std::size_t k = 0; k < run_.local.size(); ++k) {
+    if (reduced.model->poses) reduced.model->poses->evaluate(run_.poses[k], w, scratch);
+    MatX basis = MatX::Zero(bases[0]->rows(), bases[0]->cols());
+    for (std::size_t i = 0; i < w.size(); ++i) basis += w[i] * *bases[i];
+    const VecX f = basis.transpose() * (mass * run_.local[k]);
+    const MatX own_mass = basis.transpose() * multiply_columns(mass, basis);
+    const VecX missed = run_.local[k] - basis * own_mass.ldlt().solve(f);
+    left += built_.body.body.embedding.interpolate(turned(run_.turns[k], missed)).squaredNorm();
+    total += run_.skin[k].squaredNorm();
+  }
+  return total > 0 ? std::sqrt(left / total) : 0;
+}
 
 Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::path& folder,
                                    const CompareSettings& settings, Progress& progress) {
@@ -159,7 +156,7 @@ Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::
                                              : fmt::format("there is no clip \"{}\"", settings.clip));
   CompareReport report;
   report.clip = clip->name;
-  Comparison comparison(*built, *clip, settings);
+  FullComparison comparison(*built, *clip, settings);
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
   const std::vector<int> sizes = settings.sizes.empty() ? std::vector<int>{recipe.flesh.size} : settings.sizes;
   const std::vector<int> poses = settings.poses.empty() ? std::vector<int>{recipe.flesh.poses} : settings.poses;
