@@ -100,8 +100,8 @@ void add(ContentHash& content, const RecipeBody& body) {
 
 /// Of the recipe only what hasn't gone into the character or its body. Damping is no part of the model.
 void add(ContentHash& content, const Recipe& recipe) {
-  const auto& [size, damping, poses, directions, local, contact] = recipe.flesh;
-  content.add(size).add(poses).add(directions).add(local).add(contact);
+  const auto& [size, damping, poses, angle, fit, directions, local, contact] = recipe.flesh;
+  content.add(size).add(poses).add(angle).add(fit).add(directions).add(local).add(contact);
   const auto& [model, young, frequency, poisson, density] = recipe.material;
   content.add(model).add(young.has_value()).add(frequency);
   content.add(std::any_of(recipe.paints.begin(), recipe.paints.end(),
