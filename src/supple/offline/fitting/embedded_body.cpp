@@ -49,8 +49,8 @@ Result<FittedShape> find_or_fit(const EmbeddedBody& body, const std::vector<Vec3
     MatX numbers(8, 1);
     numbers << r.iterations, r.converged, r.mean_error, r.largest_error, r.inverted_before, r.repaired, r.inverted,
         r.smallest_volume_ratio;
-    const MatX matrices[] = {
-        Eigen::Map<const MatX>(shape.positions.front().data(), 3, std::ssize(shape.positions)), numbers};
+    const MatX matrices[] = {Eigen::Map<const MatX>(shape.positions.front().data(), 3, std::ssize(shape.positions)),
+                             numbers};
     return encode_stage(std::span<const MatX>(matrices));
   };
   const auto decode = [&](const std::string& bytes) -> Result<FittedShape> {

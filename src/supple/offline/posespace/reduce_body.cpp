@@ -200,8 +200,8 @@ class Reduction {
     std::vector<ReducePose> inserted;
     for (std::size_t k = 0; k < wide.size() && static_cast<int>(k) < room; ++k) {
       const std::size_t i = wide[k].second;
-      inserted.push_back(pose_halfway(layout, body_.mesh,
-                                      pose(static_cast<std::size_t>(reduced_.alignment.parent[i])), pose(i)));
+      inserted.push_back(
+          pose_halfway(layout, body_.mesh, pose(static_cast<std::size_t>(reduced_.alignment.parent[i])), pose(i)));
     }
     reduced_.inserted += static_cast<int>(inserted.size());
     std::move(inserted.begin(), inserted.end(), std::back_inserter(wanted_));
@@ -213,8 +213,8 @@ class Reduction {
     if (!settings_.surface || wanted_.empty()) return {};
     std::vector<std::vector<double>> parameters;
     for (const ReducePose& pose : wanted_) parameters.push_back(pose.p);
-    Result<FittedPoses> fitted = fit_poses(body_, settings_.surface, parameters, {}, progress_, std::move(fitted_),
-                                           *settings_.store);
+    Result<FittedPoses> fitted =
+        fit_poses(body_, settings_.surface, parameters, {}, progress_, std::move(fitted_), *settings_.store);
     if (!fitted.ok()) return fitted.error();
     fitted_ = std::move(*fitted);
     rest_ = fitted_.rig;
