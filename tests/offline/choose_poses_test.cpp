@@ -128,22 +128,19 @@ ReducedBody reduce_bent(const SoftLimb& limb, double largest_angle, int most_pos
 
 TEST(InsertedPoses, LieWhereBasesDifferTooMuch) {
   const SoftLimb limb = make_soft_limb();
-  const ReducedBody plain = reduce_bent(limb, 0, 5), two = reduce_bent(limb, 0.01, 2),
-                    more = reduce_bent(limb, 0.01, 4);
-  EXPECT_EQ(plain.poses.size(), 2U);
+  const ReducedBody two = reduce_bent(limb, 0.01, 2), more = reduce_bent(limb, 0.01, 4);
   EXPECT_EQ(two.poses.size(), 2U);
-  EXPECT_EQ(plain.inserted, 0);
+  EXPECT_EQ(two.inserted, 0);
   ASSERT_EQ(more.poses.size(), 4U);
   EXPECT_EQ(more.inserted, 2);
   EXPECT_EQ(more.pose_names[2], "midway(neutral, bent)");
   const PoseLayout& layout = limb.rig.rig()->layout();
-  EXPECT_LT(pose_distance(layout, more.poses[2].p, pose_between(layout, layout.neutral, plain.poses[1].p, 0.5)), 1e-9);
+  EXPECT_LT(pose_distance(layout, more.poses[2].p, pose_between(layout, layout.neutral, two.poses[1].p, 0.5)), 1e-9);
   EXPECT_EQ(more.alignment.parent[1] == 2 || more.alignment.parent[1] == 3, true);
   // Neighbours are closer to each other than the ends were.
   for (std::size_t i = 1; i < more.poses.size(); ++i)
-    EXPECT_LT(subspace_angle(more.alignment.angles[i]), subspace_angle(plain.alignment.angles[1]));
-  // An angle that no bases exceed inserts nothing; the same build twice is the same.
-  EXPECT_EQ(reduce_bent(limb, 1.57, 4).poses.size(), 2U);
+    EXPECT_LT(subspace_angle(more.alignment.angles[i]), subspace_angle(two.alignment.angles[1]));
+  // The same build twice is the same.
   EXPECT_EQ(reduce_bent(limb, 0.01, 4).poses[3].basis, more.poses[3].basis);
 }
 

@@ -24,7 +24,7 @@ struct PoseModes {
 PoseModes modes_of(const ChoosePosesInput& input, std::span<const double> p, int count) {
   const std::vector<Vec3> x = evaluate_all(input.rest, p);
   const ElasticBody posed = input.body.posed(Eigen::Map<const VecX>(x.front().data(), input.body.dof_count()));
-  const Result<Modes> modes = compute_modes(posed, input.fixed, {.count = count, .tolerance = 1e-6});
+  const Result<Modes> modes = compute_modes(posed, input.fixed, {.count = count});
   if (!modes.ok()) return {};
   MatX shapes = modes->shapes;
   const std::vector<Eigen::Vector4d> turns = vertex_rotations(input.mesh, x);
