@@ -116,7 +116,7 @@ struct RecipeFlesh {
   /// [degrees]: clips' poses in which flesh moves so much differently are taken too, and between poses whose bases
   /// differ more than this others are inserted, up to `poses`. 0: never.
   double angle = 45;
-  bool fit = true;  ///< rest shapes fitted to the skin in all poses of the model
+  bool fit = false;  ///< rest shapes fitted to the skin in all poses of the model
   BasisDirections directions = BasisDirections::rotating;
   bool local = false;    ///< bases of parts, [[local]], instead of the whole body's
   bool contact = false;  ///< what touches in one of the recipe's poses stays as it touches
