@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which poses of a character get a reduced model of their own (2016 paper, section 5): those of its recipe. Where it has
-// none, poses of its clips are candidates (offline/posespace/choose_poses.h).
+// Which poses of a character get a reduced model of their own (2016 paper, section 5): those of its recipe. Where it
+// has none, poses of its clips are candidates (offline/posespace/choose_poses.h).
 #pragma once
 
 #include "supple/offline/posespace/reduce_body.h"
