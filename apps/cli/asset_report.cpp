@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "asset_report.h"
 
+#include "pose_report.h"
 #include "report_rows.h"
 #include "supple/asset/character_archive.h"
 #include "supple/asset/subspace_archive.h"
@@ -80,6 +81,7 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
   out.row("coordinates", "{} around {} {}, {}", model.size(), model.pose_count(),
           model.pose_count() == 1 ? "pose" : "poses",
           rotating ? "turning with the body" : "in directions of the world");
+  out.list("poses", pose_lines(facts));
   out.row("body", "{} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices, facts.vertices);
   out.row("flesh", "{}, sways at {:.3g} Hz, damping ratio {:g}", to_string(model.material), asset.flesh_frequency,
           asset.damping);
@@ -94,6 +96,7 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
   for (const ParameterGroup& group : layout.groups) out.json["parameters"].push_back(group.name);
   out.json["coordinates"] = model.size();
   out.json["poses"] = model.pose_count();
+  out.json["pose_list"] = poses_json(facts);
   out.json["directions"] = rotating ? "rotating" : "world";
   out.json["material"] = to_string(model.material);
   out.json["frequency_hz"] = asset.flesh_frequency;

@@ -4,6 +4,7 @@
 #include "character_options.h"
 #include "character_recipe.h"
 #include "command.h"
+#include "pose_report.h"
 #include "supple/asset/character_archive.h"
 
 #include <sys/resource.h>
@@ -76,6 +77,7 @@ void tell_built(const std::string& input, const SoftCharacter& soft, Session& se
   const double lowest = facts.frequencies.size() > 0 ? facts.frequencies[0] : 0;
   session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", soft.asset.flesh_frequency,
                model.size(), lowest, std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
+  for (const std::string& line : pose_lines(facts)) session.line("pose          {}", line);
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
                model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
                100 * facts.inertial_error);
@@ -129,6 +131,7 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
   out["vertices"] = facts.vertices;
   out["held_vertices"] = facts.held_vertices;
   out["coordinates"] = model.size();
+  out["pose_list"] = poses_json(facts);
   out["frequency_hz"] = soft.asset.flesh_frequency;
   out["young_pa"] = facts.young;
   out["height_m"] = report.height;

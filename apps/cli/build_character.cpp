@@ -2,6 +2,7 @@
 #include "build_character.h"
 
 #include "character_recipe.h"
+#include "pose_report.h"
 #include "supple/asset/character_archive.h"
 #include "supple/io/file.h"
 #include "supple/io/file_kind.h"
@@ -19,6 +20,7 @@ void tell(const std::string& input, const std::string& output, const SoftCharact
                facts.vertices);
   session.line("flesh         {} coordinates around {}, sways at {:.3g} Hz", model.size(),
                counted(static_cast<std::size_t>(model.pose_count()), "pose", "poses"), soft.asset.flesh_frequency);
+  for (const std::string& line : pose_lines(facts)) session.line("pose          {}", line);
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
                model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
                100 * facts.inertial_error);
@@ -35,6 +37,7 @@ void fill(const std::string& input, const std::string& output, const SoftCharact
   out["asset"] = output;
   out["coordinates"] = model.size();
   out["poses"] = model.pose_count();
+  out["pose_list"] = poses_json(facts);
   out["tets"] = facts.tets;
   out["vertices"] = facts.vertices;
   out["held_vertices"] = facts.held_vertices;

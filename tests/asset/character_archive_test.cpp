@@ -122,6 +122,7 @@ CharacterAsset asset_of(const ReducedBody& reduced) {
   asset.damping = 0.3;
   asset.facts = {
       static_cast<Index>(reduced.mesh.elements.size()), 7, 5, 2e4, 0.01, 0.03, 0.02, reduced.frequencies, {"a", "b"}};
+  asset.facts.poses = {{"neutral", -1, 0, 0, 0, 0, 0}, {"knee bent", 0, 0.25, 1.5, 3, 1, 0.004}};
   return asset;
 }
 
@@ -216,6 +217,16 @@ TEST(CharacterArchive, KeepsWhatIsKnown) {
   EXPECT_EQ(loaded.facts.inertial_error, 0.02);
   EXPECT_EQ(loaded.facts.frequencies, asset.facts.frequencies);
   EXPECT_EQ(loaded.facts.warnings, asset.facts.warnings);
+  ASSERT_EQ(loaded.facts.poses.size(), 2U);
+  EXPECT_EQ(loaded.facts.poses[0].parent, -1);
+  const PoseFacts& bent = loaded.facts.poses[1];
+  EXPECT_EQ(bent.name, "knee bent");
+  EXPECT_EQ(bent.parent, 0);
+  EXPECT_EQ(bent.angle, 0.25);
+  EXPECT_EQ(bent.largest_angle, 1.5);
+  EXPECT_EQ(bent.inverted_before, 3);
+  EXPECT_EQ(bent.inverted, 1);
+  EXPECT_EQ(bent.fit_error, 0.004);
   EXPECT_EQ(loaded.model->material, asset.model->material);
   EXPECT_EQ(loaded.model->directions, BasisDirections::world);
   EXPECT_EQ(loaded.model->height, asset.model->height);

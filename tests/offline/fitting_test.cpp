@@ -4,6 +4,7 @@
 
 #include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/surface_carry.h"
+#include "supple/offline/posespace/reduce_body.h"
 #include "support/rigs.h"
 
 #include <Eigen/LU>
@@ -195,6 +196,25 @@ TEST(FitRestShape, FollowsASharpBendWithoutInversion) {
   for (std::size_t v = 0; v < wanted.size(); ++v)
     sum += (skin.col(0).segment<3>(3 * static_cast<Eigen::Index>(v)) - wanted[v]).norm();
   EXPECT_LT(sum / static_cast<double>(wanted.size()), 0.01);
+}
+
+TEST(FitRestShape, ReducedModelsStandOnFittedShapes) {
+  const Embedded e = embedded_limb();
+  auto carried = std::make_shared<const CarriedRig>(e.rig.rig(), e.body.carry, e.body.mesh.vertices);
+  ReduceSettings settings;
+  settings.size = 6;
+  settings.cubature_elements = settings.cubature_vertices = 20;
+  settings.poses.push_back({bent(e, 120), {}, "bent"});
+  settings.surface = e.rig.rig();
+  const ReducedBody reduced = reduce_body(e.body, carried, {}, settings).value();
+  const FittedPoses fitted = fit_poses(e.body, e.rig.rig(), {bent(e, 120)}).value();
+  ASSERT_EQ(reduced.fits.size(), 1U);
+  EXPECT_EQ(reduced.fits[0].inverted, 0);
+  EXPECT_EQ(reduced.fits[0].inverted_before, fitted.reports[0].inverted_before);
+  EXPECT_EQ(reduced.poses[1].positions, evaluate_all(*fitted.rig, bent(e, 120)));
+  EXPECT_NE(reduced.poses[1].positions, evaluate_all(*carried, bent(e, 120)));
+  // What runs stands there too.
+  EXPECT_EQ(evaluate_all(*reduced.model->rest, bent(e, 120)), reduced.poses[1].positions);
 }
 
 TEST(FitRestShape, DoesNotDependOnTheUnitOfLength) {

@@ -68,6 +68,8 @@ Recipe full_recipe() {
   recipe.locals = {{"he\"ad", {"neck", "head"}, {}, {}, 20},
                    {"tail", {}, {Vec3(0, 1.0 / 3, -0.5)}, {{Vec3(0, 1, 0), Vec3(1e-7, 2, 3)}}, 0}};
   recipe.poses = {{"bent", "", 0}, {"stride", "Arm|walk", 0.3}};
+  recipe.flesh.angle = 30;
+  recipe.flesh.fit = true;
   recipe.motions = {{"walk.bvh", "stroll", "map.txt", std::array{10, 250}}, {"more.glb", "", "", std::nullopt}};
   recipe.keyframes = {{"wave",
                        Interpolation::cubic,

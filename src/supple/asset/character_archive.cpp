@@ -339,14 +339,56 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   return model;
 }
 
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+    lines.push_back(text.substr(at, end - at));
+  return lines;
+}
+
+constexpr Eigen::Index pose_fact_rows = 6;
+void add_pose_facts(ArchiveWriter& writer, const std::vector<PoseFacts>& poses) {
+  MatX numbers(pose_fact_rows, std::ssize(poses));
+  std::vector<std::string> names;
+  for (const PoseFacts& pose : poses) {
+    numbers.col(std::ssize(names)) << pose.parent, pose.angle, pose.largest_angle, pose.inverted_before, pose.inverted,
+        pose.fit_error;
+    names.push_back(pose.name);
+    std::replace(names.back().begin(), names.back().end(), '\n', ' ');
+  }
+  writer.add("facts.poses", numbers);
+  writer.add("facts.pose_names", std::string_view(joined(names)));
+}
+
+std::vector<PoseFacts> read_pose_facts(ArchiveReader& reader) {
+  const MatX numbers = reader.matrix("facts.poses", pose_fact_rows, ArchiveReader::any);
+  const std::vector<std::string> names = lines_of(reader.text("facts.pose_names"));
+  std::vector<PoseFacts> poses;
+  if (!reader.ok()) return poses;
+  const bool sound = std::ssize(names) == numbers.cols() && (numbers.array().abs() < 1e9).all();
+  if (!sound) reader.misfit("facts.pose_names");
+  for (Eigen::Index i = 0; sound && i < numbers.cols(); ++i) {
+    const auto n = numbers.col(i);
+    poses.push_back({names[static_cast<std::size_t>(i)], static_cast<int>(n[0]), n[1], n[2], static_cast<int>(n[3]),
+                     static_cast<int>(n[4]), n[5]});
+    if (poses.back().parent >= std::ssize(names)) reader.misfit("facts.poses");
+  }
+  return poses;
+}
+
 void add_facts(ArchiveWriter& writer, const CharacterFacts& facts) {
   const Index counts[] = {facts.tets, facts.vertices, facts.held_vertices};
   writer.add("facts.counts", std::span<const Index>(counts));
-  writer.add("facts.numbers", Eigen::Vector4d(facts.young, facts.elastic_error, facts.posed_error, facts.inertial_error));
+  writer.add("facts.numbers",
+             Eigen::Vector4d(facts.young, facts.elastic_error, facts.posed_error, facts.inertial_error));
   writer.add("facts.frequencies", facts.frequencies);
-  std::string warnings;
-  for (const std::string& warning : facts.warnings) warnings += warning + "\n";
-  writer.add("facts.warnings", std::string_view(warnings));
+  writer.add("facts.warnings", std::string_view(joined(facts.warnings)));
+  add_pose_facts(writer, facts.poses);
 }
 
 CharacterFacts read_facts(ArchiveReader& reader) {
@@ -354,7 +396,8 @@ CharacterFacts read_facts(ArchiveReader& reader) {
   const std::vector<Index> counts = reader.indices("facts.counts", 3, std::numeric_limits<Index>::max());
   const MatX numbers = reader.matrix("facts.numbers", 4, 1);
   facts.frequencies = reader.matrix("facts.frequencies", ArchiveReader::any, 1);
-  const std::string warnings = reader.text("facts.warnings");
+  facts.warnings = lines_of(reader.text("facts.warnings"));
+  facts.poses = read_pose_facts(reader);
   if (!reader.ok()) return facts;
   facts.tets = counts[0];
   facts.vertices = counts[1];
@@ -363,8 +406,6 @@ CharacterFacts read_facts(ArchiveReader& reader) {
   facts.elastic_error = numbers(1);
   facts.posed_error = numbers(2);
   facts.inertial_error = numbers(3);
-  for (std::size_t at = 0, end; (end = warnings.find('\n', at)) != std::string::npos; at = end + 1)
-    facts.warnings.push_back(warnings.substr(at, end - at));
   return facts;
 }
 

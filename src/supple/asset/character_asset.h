@@ -10,6 +10,16 @@
 
 namespace supple {
 
+/// One pose of the model.
+struct PoseFacts {
+  std::string name;
+  int parent = -1;           ///< the pose whose basis this one's is aligned with; −1: none
+  double angle = 0;          ///< between the two bases, all directions together [rad], see subspace_angle()
+  double largest_angle = 0;  ///< of their directions [rad]
+  int inverted_before = 0, inverted = 0;  ///< elements, before and after the rest shape was fitted to the skin
+  double fit_error = 0;                   ///< mean distance to the skin, as a share of the body's diagonal
+};
+
 /// Of the build; nothing of it is needed to run.
 struct CharacterFacts {
   Index tets = 0, vertices = 0;  ///< of the simulation mesh
@@ -20,6 +30,7 @@ struct CharacterFacts {
   double inertial_error = 0;     ///< likewise
   VecX frequencies;              ///< of the linear modes [Hz]
   std::vector<std::string> warnings;
+  std::vector<PoseFacts> poses = {};  ///< of the model, the neutral one first
 };
 
 struct CharacterAsset {

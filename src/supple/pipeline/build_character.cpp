@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/build_character.h"
 
+#include <fmt/format.h>
+
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
@@ -10,6 +12,7 @@
 #include "supple/pipeline/reduction_poses.h"
 
 #include <algorithm>
+#include <numbers>
 
 namespace supple {
 namespace {
@@ -34,13 +37,19 @@ std::vector<Moment> typical_moments(const RawCharacter& character, std::size_t m
   return moments;
 }
 
-std::vector<std::vector<double>> typical_poses(const RawCharacter& character, const CharacterRig& rig) {
-  std::vector<std::vector<double>> poses;
+std::vector<ReducePose> clip_poses(const RawCharacter& character, const CharacterRig& rig) {
+  std::vector<ReducePose> poses;
   CharacterPose pose = rig.neutral();
   for (const Moment& moment : typical_moments(character, 24)) {
     rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
-    poses.push_back(pose.p);
+    poses.push_back({pose.p, {}, fmt::format("{} at {:.2f} s", moment.clip->name, moment.time)});
   }
+  return poses;
+}
+
+std::vector<std::vector<double>> typical_poses(const RawCharacter& character, const CharacterRig& rig) {
+  std::vector<std::vector<double>> poses;
+  for (ReducePose& pose : clip_poses(character, rig)) poses.push_back(std::move(pose.p));
   return poses;
 }
 
@@ -142,21 +151,29 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   if (!recipe.material.young && !paints_young(recipe)) settings.frequency = recipe.material.frequency;
   settings.size = recipe.flesh.size;
   settings.directions = recipe.flesh.directions;
+  settings.largest_angle = recipe.flesh.angle * std::numbers::pi / 180;
+  settings.most_poses = std::max(1, recipe.flesh.poses);
   return settings;
 }
 
 }  // namespace
 
 Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter& prepared, const CharacterRig& rig,
-                                     const RecipeBody& body, Progress& progress, StageStore& store) {
-  auto rest = std::make_shared<const CarriedRig>(rig.rig(), body.body.carry, body.body.mesh.vertices);
+                                     const RecipeBody& body, Progress& progress, StageStore& store,
+                                     std::shared_ptr<const Rig> rest) {
   ReduceSettings settings = reduce_settings(recipe);
+  if (!rest) {
+    rest = std::make_shared<const CarriedRig>(rig.rig(), body.body.carry, body.body.mesh.vertices);
+    if (recipe.flesh.fit) settings.surface = rig.rig();
+  }
   settings.store = &store;
   const KnownMotion motion = known_motion(prepared.character, rig, *rest, body.body.mesh);
   const bool own_poses = !prepared.poses.empty();
   constexpr int all = 1000;
-  settings.poses = own_poses ? recipe_poses(prepared, rig, body, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all)
-                             : distant_poses(rest->layout(), motion.poses, recipe.flesh.poses - 1);
+  if (own_poses)
+    settings.poses = recipe_poses(prepared, rig, body, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
+  else
+    settings.candidates = clip_poses(prepared.character, rig);
   // In poses of clips limbs may pass through each other; only where somebody made a pose does touching mean touching.
   if (recipe.flesh.contact && own_poses) settings.contact = SelfContactSettings{};
   EmbeddedBody tuned = body.body;

@@ -24,9 +24,10 @@ struct BuiltCharacter {
 Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder,
                                        Progress& progress = Progress::silent(), StageStore& store = StageStore::none());
 
-/// The last stage alone, for a recipe that differs in [flesh] only.
+/// The last stage alone, for a recipe that differs in [flesh] only. `rest`: Φ of another reduction of the same body, to
+/// be compared with it; null: as the recipe says.
 Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter& prepared, const CharacterRig& rig,
                                      const RecipeBody& body, Progress& progress = Progress::silent(),
-                                     StageStore& store = StageStore::none());
+                                     StageStore& store = StageStore::none(), std::shared_ptr<const Rig> rest = {});
 
 }  // namespace supple

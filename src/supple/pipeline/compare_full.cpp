@@ -165,7 +165,9 @@ Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::
       Recipe other = recipe;
       other.flesh.size = size;
       other.flesh.poses = count;
-      const Result<ReducedBody> reduced = reduce_character(other, built->prepared, built->rig, built->body, progress);
+      // All against one truth: in the rest shapes of the character as its recipe builds it.
+      const Result<ReducedBody> reduced = reduce_character(other, built->prepared, built->rig, built->body, progress,
+                                                           StageStore::none(), built->reduced.model->rest);
       if (!reduced.ok()) return reduced.error();
       Result<CompareRow> row = comparison.run_reduced(*reduced);
       if (!row.ok()) return row.error();

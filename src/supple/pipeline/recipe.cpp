@@ -194,9 +194,12 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
 
 void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (const toml::table* table = toml.table(root, "flesh")) {
-    toml.only_keys(*table, "[flesh]", Keys{"size", "damping", "poses", "directions", "local", "contact"});
+    toml.only_keys(*table, "[flesh]",
+                   Keys{"size", "damping", "poses", "angle", "fit", "directions", "local", "contact"});
     toml.read(*table, "poses", recipe.flesh.poses, 0);
     if (recipe.flesh.poses > 64) toml.fail(*table->get("poses"), "\"poses\" must be at most 64");
+    read_between(toml, *table, "angle", "degrees", 0, 90, recipe.flesh.angle);
+    toml.read(*table, "fit", recipe.flesh.fit);
     std::string directions = recipe.flesh.directions == BasisDirections::world ? "world" : "rotating";
     toml.read(*table, "directions", directions);
     if (directions != "rotating" && directions != "world")

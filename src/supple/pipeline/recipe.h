@@ -113,6 +113,10 @@ struct RecipeFlesh {
   /// Reduced models, the neutral pose included: at most so many of the recipe's poses, or, where it has none, of its
   /// clips. 0: all of the recipe's, none of its clips.
   int poses = 0;
+  /// [degrees]: clips' poses in which flesh moves so much differently are taken too, and between poses whose bases
+  /// differ more than this others are inserted, up to `poses`. 0: never.
+  double angle = 45;
+  bool fit = false;  ///< rest shapes fitted to the skin in all poses of the model
   BasisDirections directions = BasisDirections::rotating;
   bool local = false;    ///< bases of parts, [[local]], instead of the whole body's
   bool contact = false;  ///< what touches in one of the recipe's poses stays as it touches

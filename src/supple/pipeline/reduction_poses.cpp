@@ -2,7 +2,6 @@
 #include "supple/pipeline/reduction_poses.h"
 
 #include <algorithm>
-#include <limits>
 #include <numbers>
 
 namespace supple {
@@ -50,23 +49,7 @@ std::vector<ReducePose> recipe_poses(const RecipeCharacter& prepared, const Char
   for (std::size_t i = 0; i < prepared.poses.size() && static_cast<int>(result.size()) < most; ++i) {
     std::vector<double> p = pose_parameters(rig, prepared.poses[i]);
     if (distance_to_all(rig.rig()->layout(), p, result) < same) continue;
-    result.push_back({std::move(p), materials_in_pose(body, i)});
-  }
-  return result;
-}
-
-std::vector<ReducePose> distant_poses(const PoseLayout& layout, std::span<const std::vector<double>> poses, int most,
-                                      double apart) {
-  std::vector<ReducePose> result;
-  while (static_cast<int>(result.size()) < most) {
-    double farthest = apart;
-    const std::vector<double>* best = nullptr;
-    for (const std::vector<double>& p : poses) {
-      const double distance = distance_to_all(layout, p, result);
-      if (distance > farthest) farthest = distance, best = &p;
-    }
-    if (best == nullptr) break;
-    result.push_back({*best, {}});
+    result.push_back({std::move(p), materials_in_pose(body, i), prepared.poses[i].name});
   }
   return result;
 }

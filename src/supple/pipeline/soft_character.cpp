@@ -23,6 +23,24 @@ Result<ReadCharacter> read(const Recipe& recipe, const std::filesystem::path& fo
   return ReadCharacter{std::move(*prepared), std::move(*rig)};
 }
 
+std::vector<PoseFacts> pose_facts(const ReducedBody& reduced) {
+  std::vector<PoseFacts> facts;
+  for (std::size_t i = 0; i < reduced.poses.size(); ++i) {
+    const VecX& angles = reduced.alignment.angles[i];
+    PoseFacts& fact = facts.emplace_back();
+    fact = {.name = reduced.pose_names[i],
+            .parent = reduced.alignment.parent[i],
+            .angle = subspace_angle(angles),
+            .largest_angle = angles.size() > 0 ? angles.maxCoeff() : 0};
+    if (i == 0 || i > reduced.fits.size()) continue;
+    const FitReport& fit = reduced.fits[i - 1];
+    fact.inverted_before = fit.inverted_before;
+    fact.inverted = fit.inverted;
+    fact.fit_error = fit.mean_error;
+  }
+  return facts;
+}
+
 CharacterAsset asset_of(const Recipe& recipe, const ReducedBody& reduced) {
   CharacterAsset asset;
   asset.name = std::filesystem::path(recipe.input).stem().string();
@@ -36,7 +54,8 @@ CharacterAsset asset_of(const Recipe& recipe, const ReducedBody& reduced) {
                  .posed_error = reduced.posed_error,
                  .inertial_error = reduced.inertial_error,
                  .frequencies = reduced.frequencies,
-                 .warnings = reduced.warnings};
+                 .warnings = reduced.warnings,
+                 .poses = pose_facts(reduced)};
   return asset;
 }
 
@@ -100,8 +119,8 @@ void add(ContentHash& content, const RecipeBody& body) {
 
 /// Of the recipe only what hasn't gone into the character or its body. Damping is no part of the model.
 void add(ContentHash& content, const Recipe& recipe) {
-  const auto& [size, damping, poses, directions, local, contact] = recipe.flesh;
-  content.add(size).add(poses).add(directions).add(local).add(contact);
+  const auto& [size, damping, poses, angle, fit, directions, local, contact] = recipe.flesh;
+  content.add(size).add(poses).add(angle).add(fit).add(directions).add(local).add(contact);
   const auto& [model, young, frequency, poisson, density] = recipe.material;
   content.add(model).add(young.has_value()).add(frequency);
   content.add(std::any_of(recipe.paints.begin(), recipe.paints.end(),

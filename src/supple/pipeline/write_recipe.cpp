@@ -157,6 +157,12 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
       "poses", std::to_string(recipe.flesh.poses),
       "So many poses at most, the neutral one included, get a reduced model of their own: those below, [[pose]], or\n"
       "without any poses of the clips that are far apart. 0: all of those below. Between them all is interpolated.");
+  out.key(
+      "angle", number(recipe.flesh.angle),
+      "In degrees: clips' poses in which flesh moves so much differently are taken too, and where bases of neighbours\n"
+      "differ more than this a pose is inserted between them, up to the number above. 0: never.");
+  out.key("fit", word(recipe.flesh.fit),
+          "In every one of these poses the tetrahedra are fitted to the skin, so that none is turned inside out.");
   out.key("directions", recipe.flesh.directions == BasisDirections::world ? "\"world\"" : "\"rotating\"",
           "\"rotating\": bases turn with the limbs they belong to; \"world\": they are interpolated as they point.");
   out.key("local", recipe.flesh.local ? "true" : "false",

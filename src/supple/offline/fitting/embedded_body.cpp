@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/fitting/embedded_body.h"
 
+#include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/surface_carry.h"
 #include "supple/offline/stage_archives.h"
@@ -28,6 +29,44 @@ Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSe
   return find_or_make(
       *settings.store, "tets", content, [&] { return tetrahedralize(skin, settings.meshing, progress); },
       [](const TetMeshingResult& meshed) { return encode_stage(meshed); }, decode_meshing);
+}
+
+/// A fitter of its own for every pose, so that poses are fitted side by side.
+Result<FittedShape> find_or_fit(const EmbeddedBody& body, const std::vector<Vec3>& posed,
+                                const std::vector<Vec3>& guess, const FitSettings& settings, StageStore& store) {
+  const auto make = [&]() -> Result<FittedShape> {
+    Result<RestShapeFitter> fitter = RestShapeFitter::create(body.mesh, body.skin, body.embedding, settings);
+    if (!fitter.ok()) return fitter.error();
+    return fitter->fit(posed, guess);
+  };
+  ContentHash content;
+  content.add(body.mesh.vertices).add(body.mesh.elements);
+  add_content(content, body.skin);
+  content.add(body.embedding.vertices).add(body.embedding.weights).add(posed).add(guess);
+  content.add(settings.stiffness).add(settings.max_iterations).add(settings.tolerance).add(settings.min_volume_ratio);
+  const auto encode = [](const FittedShape& shape) {
+    const FitReport& r = shape.report;
+    MatX numbers(8, 1);
+    numbers << r.iterations, r.converged, r.mean_error, r.largest_error, r.inverted_before, r.repaired, r.inverted,
+        r.smallest_volume_ratio;
+    const MatX matrices[] = {Eigen::Map<const MatX>(shape.positions.front().data(), 3, std::ssize(shape.positions)),
+                             numbers};
+    return encode_stage(std::span<const MatX>(matrices));
+  };
+  const auto decode = [&](const std::string& bytes) -> Result<FittedShape> {
+    const Result<std::vector<MatX>> matrices = decode_matrices(bytes);
+    if (!matrices.ok()) return matrices.error();
+    if (matrices->size() != 2 || (*matrices)[0].rows() != 3 || (*matrices)[0].cols() != std::ssize(guess) ||
+        (*matrices)[1].size() != 8)
+      return input_error("the cache holds something else");
+    FittedShape shape;
+    for (const auto& x : (*matrices)[0].colwise()) shape.positions.emplace_back(x);
+    const MatX& n = (*matrices)[1];
+    shape.report = {static_cast<int>(n(0)), n(1) != 0, n(2), n(3), static_cast<int>(n(4)), static_cast<int>(n(5)),
+                    static_cast<int>(n(6)), n(7)};
+    return shape;
+  };
+  return find_or_make(store, "fit", content, make, encode, decode);
 }
 
 }  // namespace
@@ -62,22 +101,27 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
 
 Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Rig> surface_rig,
                               const std::vector<std::vector<double>>& poses, const FitSettings& settings,
-                              Progress& progress) {
+                              Progress& progress, FittedPoses known, StageStore& store) {
   auto carried = std::make_shared<const CarriedRig>(surface_rig, body.carry, body.mesh.vertices);
-  FittedPoses result{carried, {}};
-  Result<RestShapeFitter> fitter = RestShapeFitter::create(body.mesh, body.skin, body.embedding, settings);
-  if (!fitter.ok()) return fitter.error();
+  FittedPoses result = std::move(known);
+  result.rig = carried;
   progress.stage("fitting rest shapes");
-  std::vector<PoseCorrection> corrections;
-  for (std::size_t k = 0; k < poses.size(); ++k) {
-    if (progress.cancelled()) return failure("cancelled");
-    const FittedShape fitted = fitter->fit(evaluate_all(*surface_rig, poses[k]), evaluate_all(*carried, poses[k]));
-    result.reports.push_back(fitted.report);
-    corrections.push_back(correction_towards(*carried, poses[k], fitted.positions));
-    progress.update(static_cast<double>(k + 1) / static_cast<double>(poses.size()));
+  const std::size_t first = result.corrections.size();
+  std::vector<Result<FittedShape>> shapes(poses.size() - std::min(first, poses.size()), failure("not fitted"));
+  parallel_for(std::ssize(shapes), 1, [&](std::int64_t k) {
+    if (progress.cancelled()) return;
+    const std::vector<double>& p = poses[first + static_cast<std::size_t>(k)];
+    shapes[static_cast<std::size_t>(k)] =
+        find_or_fit(body, evaluate_all(*surface_rig, p), evaluate_all(*carried, p), settings, store);
+  });
+  if (progress.cancelled()) return failure("cancelled");
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    if (!shapes[k].ok()) return shapes[k].error();
+    result.reports.push_back(shapes[k]->report);
+    result.corrections.push_back(correction_towards(*carried, poses[first + k], shapes[k]->positions));
   }
-  if (corrections.empty()) return result;
-  Result<std::shared_ptr<const PoseSpaceRig>> corrected = PoseSpaceRig::create(carried, std::move(corrections));
+  if (result.corrections.empty()) return result;
+  Result<std::shared_ptr<const PoseSpaceRig>> corrected = PoseSpaceRig::create(carried, result.corrections);
   if (!corrected.ok()) return corrected.error();
   result.rig = *corrected;
   return result;

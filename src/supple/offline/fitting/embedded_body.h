@@ -39,11 +39,14 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
 struct FittedPoses {
   std::shared_ptr<const Rig> rig;  ///< Φ: positions of the mesh's vertices, exact in the fitted poses
   std::vector<FitReport> reports;  ///< one per pose
+  std::vector<PoseCorrection> corrections;
 };
 
-/// Fits each pose p (Eq. 3) and stores its difference to the carried rig as that pose's correction.
+/// Fits each pose p (Eq. 3) and stores its difference to the carried rig as that pose's correction. `known`: what was
+/// found for the first of the poses before; `store` may know fits of the same body.
 Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Rig> surface_rig,
                               const std::vector<std::vector<double>>& poses, const FitSettings& settings = {},
-                              Progress& progress = Progress::silent());
+                              Progress& progress = Progress::silent(), FittedPoses known = {},
+                              StageStore& store = StageStore::none());
 
 }  // namespace supple

@@ -5,6 +5,7 @@
 #include "supple/offline/modes/mass_pca.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace supple {
@@ -34,6 +35,10 @@ std::vector<std::pair<std::size_t, int>> tree_of(const PoseLayout& layout, std::
 VecX angles_of(const VecX& cosines) { return cosines.cwiseMax(-1.0).cwiseMin(1.0).array().acos(); }
 
 }  // namespace
+
+double subspace_angle(const VecX& angles) {
+  return angles.size() > 0 ? std::acos(std::sqrt(angles.array().cos().square().mean())) : 0;
+}
 
 BasisAlignment align_bases(const BlockMatrix& mass, const PoseLayout& layout, std::span<const int> region_sizes,
                            std::span<PoseBasis> poses) {

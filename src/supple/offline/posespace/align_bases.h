@@ -19,6 +19,9 @@ struct BasisAlignment {
       angles;  ///< between the subspaces of a pose and of its parent, ascending [rad]; empty for the first
 };
 
+/// Of all directions together: cos² θ = mean of cos² θ_k, the share of one basis that the other has [rad].
+double subspace_angle(const VecX& angles);
+
 /// The first pose is the root. Columns must be mass-orthonormal within each region (`region_sizes`; empty: one region).
 BasisAlignment align_bases(const BlockMatrix& mass, const PoseLayout& layout, std::span<const int> region_sizes,
                            std::span<PoseBasis> poses);

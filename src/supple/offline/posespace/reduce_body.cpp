@@ -6,6 +6,7 @@
 #include "supple/mesh/topology.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/basis_store.h"
+#include "supple/offline/posespace/choose_poses.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
 
@@ -56,6 +57,9 @@ std::vector<Index> others(const std::vector<Index>& ascending, Index count) {
 
 // ---- bases of the poses ---------------------------------------------------------------------------------------------
 
+/// A pose isn't inserted closer than this to its neighbours [rad, in the layout's distance].
+constexpr double nearest_inserted = 0.1;
+
 /// A shape and its negative are the same. Which of them comes out of a solver is an accident of rounding, and all that
 /// is drawn at random afterwards would depend on it; so each points along one fixed direction that no symmetry knows.
 void choose_signs(MatX& U) {
@@ -83,11 +87,27 @@ void diagonalize(const ElasticBody& body, PoseBasis& pose) {
 }
 
 /// The neutral pose and those that were asked for, without bases.
-std::vector<PoseBasis> known_poses(const Rig& rest, const ReduceSettings& settings) {
+std::vector<PoseBasis> known_poses(const Rig& rest, std::span<const ReducePose> wanted) {
   std::vector<PoseBasis> poses;
   poses.push_back({rest.layout().neutral, evaluate_all(rest, rest.layout().neutral), {}, {}, {}});
-  for (const ReducePose& pose : settings.poses) poses.push_back({pose.p, evaluate_all(rest, pose.p), {}, {}, {}});
+  for (const ReducePose& pose : wanted) poses.push_back({pose.p, evaluate_all(rest, pose.p), {}, {}, {}});
   return poses;
+}
+
+/// Halfway between two poses, materials too (Eq. 36); those of the mesh where a pose has none.
+ReducePose pose_halfway(const PoseLayout& layout, const TetMesh& mesh, const ReducePose& a, const ReducePose& b) {
+  ReducePose result{pose_between(layout, a.p, b.p, 0.5), {}, "midway(" + a.name + ", " + b.name + ")"};
+  if (a.materials.empty() && b.materials.empty()) return result;
+  const auto material = [&](const ReducePose& pose, std::size_t e) {
+    return pose.materials.empty() ? mesh.material_of(e) : pose.materials[e];
+  };
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const ElasticMaterial first = material(a, e), second = material(b, e);
+    ElasticMaterial& mean = result.materials.emplace_back(first);
+    mean.young = 0.5 * (first.young + second.young);
+    mean.poisson = 0.5 * (first.poisson + second.poisson);
+  }
+  return result;
 }
 
 // ---- stiffness ------------------------------------------------------------------------------------------------------
@@ -119,7 +139,12 @@ class Reduction {
  public:
   Reduction(const EmbeddedBody& body, std::shared_ptr<const Rig> rest, const KnownMotion& motion,
             const ReduceSettings& settings, Progress& progress)
-      : body_(body), rest_(std::move(rest)), motion_(motion), settings_(settings), progress_(progress) {}
+      : body_(body),
+        rest_(std::move(rest)),
+        motion_(motion),
+        settings_(settings),
+        progress_(progress),
+        wanted_(settings.poses) {}
 
   Result<ReducedBody> run() {
     reduced_.mesh = body_.mesh;
@@ -133,9 +158,12 @@ class Reduction {
     const Result<ElasticBody> elastic = ElasticBody::create(reduced_.mesh, settings_.material);
     if (!elastic.ok()) return elastic.error();
     height_ = bounds_of(body_.skin.vertices).size().maxCoeff();
-    SUPPLE_RETURN_IF_ERROR(place_poses());
-    SUPPLE_RETURN_IF_ERROR(find_bases(*elastic));
-    if (progress_.cancelled()) return failure("cancelled");
+    choose_from_candidates(*elastic);
+    do {
+      SUPPLE_RETURN_IF_ERROR(place_poses());
+      SUPPLE_RETURN_IF_ERROR(find_bases(*elastic));
+      if (progress_.cancelled()) return failure("cancelled");
+    } while (insert_poses());
     const Result<PoseCubature> cubature = train(*elastic);
     if (!cubature.ok()) return cubature.error();
     finish(*elastic, *cubature);
@@ -143,9 +171,63 @@ class Reduction {
   }
 
  private:
+  void choose_from_candidates(const ElasticBody& elastic) {
+    const int room = settings_.most_poses - 1 - static_cast<int>(wanted_.size());
+    if (settings_.candidates.empty() || room <= 0) return;
+    progress_.stage("choosing poses");
+    std::vector<std::vector<double>> candidates;
+    for (const ReducePose& pose : settings_.candidates) candidates.push_back(pose.p);
+    for (const std::size_t c : choose_poses({elastic, reduced_.mesh, *rest_, reduced_.fixed}, candidates,
+                                            {.most = room, .angle = settings_.largest_angle}))
+      wanted_.push_back(settings_.candidates[c]);
+  }
+
+  /// Between poses and their parents where their bases differ too much, the worst first. False: nowhere.
+  bool insert_poses() {
+    if (settings_.largest_angle <= 0) return false;
+    const PoseLayout& layout = rest_->layout();
+    const ReducePose neutral{layout.neutral, {}, "neutral"};
+    const auto pose = [&](std::size_t i) -> const ReducePose& { return i == 0 ? neutral : wanted_[i - 1]; };
+    std::vector<std::pair<double, std::size_t>> wide;
+    for (std::size_t i = 1; i < reduced_.poses.size(); ++i) {
+      const auto parent = static_cast<std::size_t>(reduced_.alignment.parent[i]);
+      const double angle = subspace_angle(reduced_.alignment.angles[i]);
+      if (angle > settings_.largest_angle && pose_distance(layout, pose(i).p, pose(parent).p) > 2 * nearest_inserted)
+        wide.emplace_back(-angle, i);
+    }
+    std::sort(wide.begin(), wide.end());
+    const int room = settings_.most_poses - static_cast<int>(reduced_.poses.size());
+    std::vector<ReducePose> inserted;
+    for (std::size_t k = 0; k < wide.size() && static_cast<int>(k) < room; ++k) {
+      const std::size_t i = wide[k].second;
+      inserted.push_back(
+          pose_halfway(layout, body_.mesh, pose(static_cast<std::size_t>(reduced_.alignment.parent[i])), pose(i)));
+    }
+    reduced_.inserted += static_cast<int>(inserted.size());
+    std::move(inserted.begin(), inserted.end(), std::back_inserter(wanted_));
+    return !inserted.empty();
+  }
+
+  /// Φ becomes what fits the skin in all poses of the model.
+  Status fit_rest_shapes() {
+    if (!settings_.surface || wanted_.empty()) return {};
+    std::vector<std::vector<double>> parameters;
+    for (const ReducePose& pose : wanted_) parameters.push_back(pose.p);
+    Result<FittedPoses> fitted =
+        fit_poses(body_, settings_.surface, parameters, {}, progress_, std::move(fitted_), *settings_.store);
+    if (!fitted.ok()) return fitted.error();
+    fitted_ = std::move(*fitted);
+    rest_ = fitted_.rig;
+    reduced_.fits = fitted_.reports;
+    return {};
+  }
+
   Status place_poses() {
+    SUPPLE_RETURN_IF_ERROR(fit_rest_shapes());
     progress_.stage("following the pose");
-    reduced_.poses = known_poses(*rest_, settings_);
+    reduced_.poses = known_poses(*rest_, wanted_);
+    reduced_.pose_names = {"neutral"};
+    for (const ReducePose& pose : wanted_) reduced_.pose_names.push_back(pose.name);
     if (reduced_.poses.size() > 1) {
       std::vector<std::vector<double>> parameters;
       for (const PoseBasis& pose : reduced_.poses) parameters.push_back(pose.p);
@@ -162,13 +244,15 @@ class Reduction {
       PoseBasis& pose = reduced_.poses[i];
       pose.turns = blended_rotations(reduced_.mesh, reduced_.frames, pose.positions);
       if (i == 0) pose.turns.assign(pose.turns.size(), Mat3::Identity());
-      if (i > 0) pose.materials = settings_.poses[i - 1].materials;
+      if (i > 0) pose.materials = wanted_[i - 1].materials;
       for (ElasticMaterial& material : pose.materials) material.young *= reduced_.stiffness_factor;
     }
     return {};
   }
 
   Status find_contacts() {
+    reduced_.contacts.clear();
+    constraints_.clear();
     if (!settings_.contact) return {};
     for (const PoseBasis& pose : reduced_.poses) {
       const Result<std::vector<SelfContact>> contacts =
@@ -208,10 +292,11 @@ class Reduction {
     reduced_.region_sizes = bases->region_sizes;
     if (bases->region_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
     reduced_.alignment = align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses);
+    stiffness_.clear();
     for (const PoseBasis& pose : reduced_.poses)
       stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
     reduced_.basis = reduced_.poses.front().basis;
-    reduced_.modes_seconds = seconds_since(start);
+    reduced_.modes_seconds += seconds_since(start);
     return {};
   }
 
@@ -274,6 +359,8 @@ class Reduction {
   const KnownMotion& motion_;
   const ReduceSettings& settings_;
   Progress& progress_;
+  std::vector<ReducePose> wanted_;  ///< besides the neutral pose
+  FittedPoses fitted_;
   ReducedBody reduced_;
   std::vector<Index> free_;
   std::optional<PoseSpaceWeights> weights_;

@@ -14,6 +14,7 @@ namespace supple {
 struct ReducePose {
   std::vector<double> p;
   std::vector<ElasticMaterial> materials;  ///< of each element there; empty: as everywhere
+  std::string name = {};                   ///< for reports
 };
 
 struct ReduceSettings {
@@ -25,6 +26,14 @@ struct ReduceSettings {
   int cubature_elements = 0;  ///< 0: as the tolerance asks
   int cubature_vertices = 0;  ///< likewise
   std::vector<ReducePose> poses;
+  /// Of these some are taken as well (choose_poses.h), and between poses whose bases differ more than `largest_angle`
+  /// [rad] another is inserted (2016 paper, 5.1), up to `most_poses` in all, the neutral one included. 0: no angle is
+  /// too large.
+  std::vector<ReducePose> candidates;
+  double largest_angle = 0;
+  int most_poses = 1;
+  /// The skin's rig: in every pose of the model the rest shape is fitted to it (Eq. 3). Null: it is what `rest` says.
+  std::shared_ptr<const Rig> surface;
   BasisDirections directions = BasisDirections::rotating;
   std::vector<LocalRegion> regions;            ///< with their numbers of modes; fewer than two: `size` global ones
   std::optional<SelfContactSettings> contact;  ///< what touches in a pose stays as it touches; absent: no contact
@@ -42,6 +51,9 @@ struct ReducedBody {
   std::vector<PoseBasis> poses;  ///< of the model, aligned, the neutral pose first
   std::vector<int> region_sizes;  ///< columns of each region
   BasisAlignment alignment;
+  std::vector<std::string> pose_names;
+  int inserted = 0;             ///< poses, the last ones, that are between others
+  std::vector<FitReport> fits;  ///< of every pose but the neutral one; empty where rest shapes weren't fitted
   FrameSites frames;
   std::vector<int> contacts;    ///< vertices in contact in each pose; empty where contact wasn't asked for
   double stiffness_factor = 1;  ///< that Young's moduli were multiplied with
