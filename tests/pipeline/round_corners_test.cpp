@@ -40,8 +40,7 @@ TEST(RoundCorners, AreTheMeanOfTheLineOverAFrame) {
   for (double time = 0.5 / 24; time <= 11.5 / 24; time += 0.0037) {
     Vec3 mean = Vec3::Zero();
     constexpr int points = 4000;
-    for (int k = 0; k < points; ++k)
-      mean += at(lines, time + ((k + 0.5) / points - 0.5) / 24).translation / points;
+    for (int k = 0; k < points; ++k) mean += at(lines, time + ((k + 0.5) / points - 0.5) / 24).translation / points;
     EXPECT_LT((at(rounded, time).translation - mean).norm(), 1e-6) << time;
   }
 }

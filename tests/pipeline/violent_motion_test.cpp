@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers' characters that jump, fall, strike and die: every clip of them, as it comes. No step breaks down, and flesh
-// stays on the body.
+// Strangers' characters that jump, fall, strike and die: every clip of them, as it comes. No step breaks down, and
+// flesh stays on the body.
 #include "supple/pipeline/build_character.h"
 #include "supple/pipeline/simulate_clip.h"
 

@@ -14,8 +14,7 @@ namespace {
 struct Equations {
   SoftLimb limb = make_soft_limb();
   ReducedBody reduced = must(reduce_body(limb.body, limb.rig.rig(), {}, small_reduction(20)));
-  std::shared_ptr<const PreparedModel<double>> prepared =
-      std::make_shared<const PreparedModel<double>>(reduced.model);
+  std::shared_ptr<const PreparedModel<double>> prepared = std::make_shared<const PreparedModel<double>>(reduced.model);
   CubatureForces<double> forces{prepared};
   StepSystem<double> system{*prepared};
 

@@ -231,8 +231,8 @@ class BasisMaker {
     return basis.cols() < size ? fill_up(constrained, basis, size, progress) : basis;
   }
 
-  /// What is seen, and a tenth of elastic energy, measured by that of the softest mode: small displacements without which
-  /// flesh could not give way, such as those that keep its volume, count for what they hold back.
+  /// What is seen, and a tenth of elastic energy, measured by that of the softest mode: small displacements without
+  /// which flesh could not give way, such as those that keep its volume, count for what they hold back.
   BlockMatrix metric_with_energy(const ElasticBody& body, double softest) const {
     BlockMatrix metric = metric_, stiffness = body.make_matrix();
     VecX none(body.dof_count());
