@@ -10,6 +10,8 @@
 
 #include <Eigen/Core>
 
+#include <algorithm>
+
 namespace supple {
 
 template <int N>
@@ -24,6 +26,7 @@ struct RigCurve {
     start = from, end = to;
     start_velocity = end_velocity = (to - from) / length;
     mean_ = end_velocity;
+    span_ = 0;
   }
   /// After a frame that had its own curve; `pull` is added to the velocity it ended with.
   void go_on(const Vector& from, const Vector& to, const Vector& pull, double length, double last_length) {
@@ -33,6 +36,7 @@ struct RigCurve {
   /// After a frame of one step, which came from `before`: it ended as the parabola says.
   void start_after(const Vector& before, const Vector& from, const Vector& to, double length, double last_length) {
     const Vector last = (from - before) / last_length;
+    span_ = 0;
     start_velocity = last + ((to - from) / length - last) * (last_length / (length + last_length));
     turn_to(from, to, last, length, last_length);
   }
@@ -48,10 +52,16 @@ struct RigCurve {
   void turn_to(const Vector& from, const Vector& to, const Vector& last_mean, double length, double last_length) {
     start = from, end = to;
     const Vector mean = (to - from) / length;
-    end_velocity = mean + (mean - last_mean) * (length / (length + last_length));
+    const Vector bend = (mean - last_mean) / (length + last_length);
+    end_velocity = mean + length * bend;
+    if (span_ > 0 && (bend - bend_).norm() < 0.5 * std::min(bend.norm(), bend_.norm()))
+      end_velocity += (bend - bend_) * (length * (length + last_length) / (length + span_));
     mean_ = mean;
+    bend_ = bend;
+    span_ = length + last_length;
   }
-  Vector mean_ = Vector::Zero();
+  Vector mean_ = Vector::Zero(), bend_ = Vector::Zero();
+  double span_ = 0;  ///< of what bend_ was found over; zero: unknown
 };
 
 }  // namespace supple
