@@ -90,7 +90,9 @@ Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
   const Vec3 a = difference / (h_ * h_);
   const Vec3 before = accelerations_[k];
   accelerations_[k] = a;
-  return known_ < 3 || !newmark_ ? a : continued_acceleration(a, before);
+  if (known_ < 3 || !newmark_) return a;
+  // Paths within frames have no corners. What is carried on in one sub-step and not in the next would add up to a push.
+  return substeps_ > 1 ? Vec3(2 * a - before) : continued_acceleration(a, before);
 }
 
 template <class T>
