@@ -105,12 +105,12 @@ TEST(SubSteps, ComeCloseToSmallStepsWithAllPoseWork) {
   EXPECT_LT(difference(fast, truth), 0.6 * eight);
 }
 
-TEST(SubSteps, ConvergeWithinAFrame) {
+TEST(SubSteps, ComeCloserToStepsOfTheirLengthTheShorterTheyAre) {
   const Limb& c = shared_limb();
-  const MatX finest = frames(c, 1.0 / 60, 40, 32, false);
-  const double two = difference(frames(c, 1.0 / 60, 40, 2, false), finest);
-  const double four = difference(frames(c, 1.0 / 60, 40, 4, false), finest);
-  const double eight = difference(frames(c, 1.0 / 60, 40, 8, false), finest);
+  const auto off = [&](int substeps) {
+    return difference(frames(c, 1.0 / 60, 40, substeps, false), frames(c, 1.0 / 60, 40, substeps, true));
+  };
+  const double two = off(2), four = off(4), eight = off(8);
   RecordProperty("differences", std::to_string(two) + " " + std::to_string(four) + " " + std::to_string(eight));
   EXPECT_LT(four, 0.5 * two);
   EXPECT_LT(eight, 0.5 * four);
@@ -436,7 +436,7 @@ void soak(const Limb& c, long steps) {
   EXPECT_GT(tenths[9], 0.2 * tenths[1]) << text;
 }
 
-TEST(Soak, ThousandsOfStepsOfRandomMotion) { soak(shared_limb(), 20'000); }
+TEST(Soak, ThousandsOfStepsOfRandomMotion) { soak(shared_limb(), 10'000); }
 
 // A million steps, minutes: supple_runtime_tests --gtest_also_run_disabled_tests --gtest_filter='Soak.*'
 TEST(Soak, DISABLED_AMillionStepsOfRandomMotion) { soak(shared_limb(), 1'000'000); }
