@@ -19,7 +19,7 @@ TEST_F(ExampleCommand, WritesAModelAndItsRecipe) {
   EXPECT_EQ(files(), (std::vector<std::string>{"out", "out/x_shape.glb", "out/x_shape.toml"}));
   EXPECT_EQ(slurp(path("out/x_shape.glb")).substr(0, 4), "glTF");
   const std::string recipe = slurp(path("out/x_shape.toml"));
-  for (const char* words : {"input = \"x_shape.glb\"\n", "\ntets = 10500\n", "\nname = \"bent_forward\"\n"})
+  for (const char* words : {"input = \"x_shape.glb\"\n", "\ntets = 10300\n", "\nname = \"bent_forward\"\n"})
     EXPECT_NE(recipe.find(words), std::string::npos) << words;
 }
 

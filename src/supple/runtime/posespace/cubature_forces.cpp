@@ -11,12 +11,14 @@ namespace {
 
 /// D x for the elements of a batch.
 template <class Lanes, class T>
-Eigen::Matrix<Lanes, 3, 3> times(const Lanes* D, const std::vector<T>& x, std::size_t columns) {
+Eigen::Matrix<Lanes, 3, 3> times(const Lanes* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
   Lanes sums[9];
   for (Lanes& sum : sums) sum = Lanes(T(0));
-  for (std::size_t c = 0; c < columns; ++c) {
-    const Lanes factor(x[c]);
-    for (std::size_t k = 0; k < 9; ++k) sums[k] += D[9 * c + k] * factor;
+  for (const ColumnRun& run : runs) {
+    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); ++c) {
+      const Lanes factor(x[c]);
+      for (std::size_t k = 0; k < 9; ++k) sums[k] += D[9 * c + k] * factor;
+    }
   }
   Eigen::Matrix<Lanes, 3, 3> result;
   std::copy(sums, sums + 9, result.data());
@@ -25,15 +27,17 @@ Eigen::Matrix<Lanes, 3, 3> times(const Lanes* D, const std::vector<T>& x, std::s
 
 /// sums += Dᵀ s, lane by lane.
 template <class Lanes>
-void add_transposed(const Lanes* D, const Lanes* s, std::size_t columns, Lanes* sums) {
+void add_transposed(const Lanes* D, const Lanes* s, const std::vector<ColumnRun>& runs, Lanes* sums) {
   Lanes own[9];
   std::copy(s, s + 9, own);
-  for (std::size_t c = 0; c < columns; ++c) {
-    const Lanes* d = D + 9 * c;
-    const Lanes first = d[0] * own[0] + d[1] * own[1] + d[2] * own[2];
-    const Lanes second = d[3] * own[3] + d[4] * own[4] + d[5] * own[5];
-    const Lanes third = d[6] * own[6] + d[7] * own[7] + d[8] * own[8];
-    sums[c] += first + second + third;
+  for (const ColumnRun& run : runs) {
+    for (int c = run.begin; c < run.end; ++c) {
+      const Lanes* d = D + 9 * c;
+      const Lanes first = d[0] * own[0] + d[1] * own[1] + d[2] * own[2];
+      const Lanes second = d[3] * own[3] + d[4] * own[4] + d[5] * own[5];
+      const Lanes third = d[6] * own[6] + d[7] * own[7] + d[8] * own[8];
+      sums[c] += first + second + third;
+    }
   }
 }
 
@@ -83,6 +87,8 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     blocks_.push_back(std::move(block));
     widest = std::max(widest, elements.columns.place.size());
   }
+  for (std::size_t k = 0; k < blocks_.size(); ++k)
+    find_block_runs(pose_.kept(), model.elements[k].columns.place, 1, blocks_[k].runs);
   product_.assign(static_cast<std::size_t>(model.stride), T(0));
   corrected_ = {product_, product_, T(0), T(1)};
   elsewhere_ = corrected_;
@@ -114,9 +120,16 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
   if (pose_.constant()) {
     block.D = prepared.gradients.data();
   } else {
-    pose_.blend(prepared, scratch_.data(), block.blended.data());
+    pose_.blend(prepared, block.runs, scratch_.data(), block.blended.data());
     block.D = block.blended.data();
   }
+}
+
+template <class T>
+void CubatureForces<T>::keep(const KeptColumns& columns) {
+  pose_.keep(columns);
+  for (std::size_t k = 0; k < blocks_.size(); ++k)
+    find_block_runs(columns, prepared_->elements[k].columns.place, 1, blocks_[k].runs);
 }
 
 template <class T>
@@ -143,8 +156,7 @@ T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, Block& 
   T energy = T(0);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
     const LaneMatrix& B = block.B[b];
-    const LaneMatrix F =
-        times(block.D + b * prepared.batch_size(), q_, prepared.columns.place.size()) * B + LaneMatrix::Identity();
+    const LaneMatrix F = times(block.D + b * prepared.batch_size(), q_, block.runs) * B + LaneMatrix::Identity();
     const Model model(F, {block.mu[b], block.lambda[b]});
     energy += sum_of(model.energy() * block.weight[b]);
     block.stress[b] = model.stress() * B.transpose() * block.weight[b];
@@ -186,8 +198,8 @@ void CubatureForces<T>::add_force(T* f) {
     const PreparedElements<T>& elements = prepared_->elements[k];
     std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
     for (std::size_t b = 0; b < elements.tets.batch_count(); ++b)
-      add_transposed(blocks_[k].D + b * elements.batch_size(), blocks_[k].stress[b].data(),
-                     elements.columns.place.size(), sums_.data());
+      add_transposed(blocks_[k].D + b * elements.batch_size(), blocks_[k].stress[b].data(), blocks_[k].runs,
+                     sums_.data());
     scatter_sums(elements, f);
   }
   const T t = corrected_.t;
@@ -198,15 +210,14 @@ template <class T>
 void CubatureForces<T>::multiply_changing(const T* x, T* y) {
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const PreparedElements<T>& elements = prepared_->elements[k];
-    const std::size_t columns = elements.columns.place.size();
     gather(elements, x);
     std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
     for (std::size_t b = 0; b < elements.tets.batch_count(); ++b) {
       const Lanes* D = blocks_[k].D + b * elements.batch_size();
-      const LaneMatrix G = times(D, q_, columns);
+      const LaneMatrix G = times(D, q_, blocks_[k].runs);
       Lanes s[9];
       times(blocks_[k].H[b], G.data(), s);
-      add_transposed(D, s, columns, sums_.data());
+      add_transposed(D, s, blocks_[k].runs, sums_.data());
     }
     scatter_sums(elements, y);
   }
@@ -229,8 +240,8 @@ template <class Model>
 T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Block& block) const {
   T total = T(0);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
-    const LaneMatrix F = times(block.D + b * prepared.batch_size(), q_, prepared.columns.place.size()) * block.B[b] +
-                         LaneMatrix::Identity();
+    const LaneMatrix F =
+        times(block.D + b * prepared.batch_size(), q_, block.runs) * block.B[b] + LaneMatrix::Identity();
     total += sum_of(Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b]);
   }
   return total;

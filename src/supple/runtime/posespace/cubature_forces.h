@@ -36,6 +36,8 @@ class CubatureForces {
   int size() const { return prepared_->size; }
   int stride() const { return prepared_->stride; }
 
+  /// Which coordinates count from the next set_pose() on; others must be zero. Allocates nothing.
+  void keep(const KeptColumns& columns);
   /// The rest shape: a pose, and where the model's points are in it.
   void set_pose(std::span<const double> p, std::span<const Vec3> positions);
   /// What the pose made of bases and weights.
@@ -63,6 +65,7 @@ class CubatureForces {
 
   /// What changes while time runs, of one block of elements.
   struct Block {
+    std::vector<ColumnRun> runs;  ///< of its columns that are kept
     std::vector<Lanes> weight, mu, lambda;
     std::vector<LaneMatrix> B;
     std::vector<Lanes> blended;      ///< D of the pose; empty where the model has one pose

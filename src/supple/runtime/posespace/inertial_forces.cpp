@@ -18,6 +18,8 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
     block.model = &model.inertia[b];
     block.first = count;
     if (prepared_->poses > 1) block.blended.assign(basis.rows * basis.stride, T(0));
+    find_block_runs(KeptColumns(prepared_->size, PreparedModel<T>::width), prepared_->inertia[b].columns.place,
+                    PreparedModel<T>::width, block.runs);
     blocks_.push_back(std::move(block));
     count += model.inertia[b].points.size();
     widest = std::max(widest, basis.stride);
@@ -27,9 +29,18 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
   last_.resize(count);
   before_last_.resize(count);
   accelerations_.resize(count);
+  moments_.resize(count);
+  ends_.resize(count);
+  paths_.resize(count);
   for (auto* values : {&q_, &past_q_, &doubled_q_}) values->assign(static_cast<std::size_t>(prepared_->stride), T(0));
   for (auto* values : {&own_, &own_past_, &own_force_}) values->assign(widest, T(0));
   scratch_.assign(widest * prepared_->poses, T(0));
+}
+
+template <class T>
+void InertialForces<T>::keep(const KeptColumns& columns) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    find_block_runs(columns, prepared_->inertia[b].columns.place, PreparedModel<T>::width, blocks_[b].runs);
 }
 
 template <class T>
@@ -42,7 +53,7 @@ void InertialForces<T>::set_pose(const PoseInterpolation<T>& pose, const FrameFi
     if (pose.constant()) {
       block.U = vertices.basis.pose(0);
     } else {
-      pose.blend(vertices.basis, vertices.columns, scratch_.data(), block.blended.data());
+      pose.blend(vertices.basis, vertices.columns, block.runs, scratch_.data(), block.blended.data());
       block.U = block.blended.data();
     }
     for (std::size_t v = 0; v < block.model->points.size(); ++v) {
@@ -62,7 +73,15 @@ template <class T>
 Vec3 InertialForces<T>::basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const {
   const int stride = prepared_->inertia[block].columns.stride;
   const T* rows = blocks_[block].U + 3 * local * static_cast<std::size_t>(stride);
-  return {dot(rows, x.data(), stride), dot(rows + stride, x.data(), stride), dot(rows + 2 * stride, x.data(), stride)};
+  Vec3 result;
+  for (int i = 0; i < 3; ++i) {
+    LanesOf<T> sums(T(0));
+    for (const ColumnRun& run : blocks_[block].runs)
+      for (int c = run.begin; c < run.end; c += LanesOf<T>::width) sums += load(rows + c) * load(x.data() + c);
+    result[i] = sum_of(sums);
+    rows += stride;
+  }
+  return result;
 }
 
 /// At the end of the step, from the difference of the last three moments.
@@ -71,13 +90,109 @@ Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
   const Vec3 a = difference / (h_ * h_);
   const Vec3 before = accelerations_[k];
   accelerations_[k] = a;
-  return known_ < 3 || !newmark_ ? a : continued_acceleration(a, before);
+  if (known_ < 3 || !newmark_) return a;
+  // Paths within frames have no corners. What is carried on in one sub-step and not in the next would add up to a push.
+  return substeps_ > 1 ? Vec3(2 * a - before) : continued_acceleration(a, before);
 }
 
 template <class T>
-void InertialForces<T>::add_force(const RigidTransform& placement, const SoftForces& forces, T* f) {
+void InertialForces<T>::begin_frame(const RigidTransform& placement, int substeps) {
+  substeps_ = substeps;
+  end_translation_ = placement.translation;
   const Mat3 W = placement.rotation.toRotationMatrix();
-  const Vec3 moved = placement.translation - last_translation_;
+  for (std::size_t k = 0; k < ends_.size(); ++k) ends_[k] = {W * rest_[k], W * rotations_[k]};
+  held_ = known_ == 0;
+  if (substeps_ > 1 && !held_) find_paths();
+}
+
+template <class T>
+Vec3 InertialForces<T>::hand_over(std::size_t block, std::size_t local, Motion& last, Motion& before_last) {
+  const Vec3 displacement = last.rotation * basis_times(block, local, own_);
+  const Vec3 changed = last.displacement - displacement;
+  last.rest += changed;
+  last.displacement = displacement;
+  last.doubled = last.rotation * basis_times(block, local, own_force_);
+  if (known_ < 2) return Vec3::Zero();
+  const Vec3 earlier = before_last.rotation * basis_times(block, local, own_past_);
+  const Vec3 changed_earlier = before_last.displacement - earlier;
+  before_last.rest += changed_earlier;
+  before_last.displacement = earlier;
+  return changed - changed_earlier;
+}
+
+template <class T>
+void InertialForces<T>::find_paths() {
+  const double length = substeps_ * h_, last_length = last_substeps_ * h_;
+  if (known_ == 1)
+    translation_path_.go_straight(last_translation_, end_translation_, length);
+  else if (last_substeps_ > 1)
+    translation_path_.go_on(last_translation_, end_translation_, Vec3::Zero(), length, last_length);
+  else
+    translation_path_.start_after(before_last_translation_, last_translation_, end_translation_, length, last_length);
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    gather(b, q_, own_);
+    gather(b, past_q_, own_past_);
+    gather(b, doubled_q_, own_force_);
+    for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
+      const std::size_t k = blocks_[b].first + v;
+      Vec3 pull = Vec3::Zero();
+      if (prepared_->poses > 1) pull = hand_over(b, v, last_[k], before_last_[k]) / h_;
+      find_path(k, pull);
+    }
+  }
+}
+
+template <class T>
+void InertialForces<T>::find_path(std::size_t k, const Vec3& pull) {
+  const double length = substeps_ * h_, last_length = last_substeps_ * h_;
+  const bool curved = known_ > 1 && last_substeps_ > 1;
+  Path& path = paths_[k];
+  // q and −q are one rotation: all are taken on the side of the last.
+  const auto near = [](const Mat3& rotation, const Eigen::Vector4d& other) -> Eigen::Vector4d {
+    const Eigen::Vector4d q = Quat(rotation).coeffs();
+    return q.dot(other) < 0 ? Eigen::Vector4d(-q) : q;
+  };
+  const Eigen::Vector4d from = curved ? path.rotation.end : Eigen::Vector4d(Quat(last_[k].rotation).coeffs());
+  const Eigen::Vector4d to = near(ends_[k].rotation, from);
+  if (known_ == 1) {
+    path.rest.go_straight(last_[k].rest, ends_[k].rest, length);
+    path.rotation.go_straight(from, to, length);
+  } else if (curved) {
+    path.rest.go_on(last_[k].rest, ends_[k].rest, pull, length, last_length);
+    path.rotation.go_on(from, to, Eigen::Vector4d::Zero(), length, last_length);
+  } else {
+    path.rest.start_after(before_last_[k].rest, last_[k].rest, ends_[k].rest, length, last_length);
+    path.rotation.start_after(near(before_last_[k].rotation, from), from, to, length, last_length);
+  }
+}
+
+template <class T>
+void InertialForces<T>::begin_substep(int substep) {
+  if (held_ || substep == substeps_) {
+    translation_ = end_translation_;
+    std::copy(ends_.begin(), ends_.end(), moments_.begin());
+    return;
+  }
+  const double s = static_cast<double>(substep) / substeps_, length = substeps_ * h_;
+  translation_ = translation_path_.at(s, length);
+  for (std::size_t k = 0; k < paths_.size(); ++k) {
+    const Eigen::Vector4d q = paths_[k].rotation.at(s, length);
+    const double norm = q.norm();
+    moments_[k].rest = paths_[k].rest.at(s, length);
+    moments_[k].rotation = norm > 1e-3 ? Quat(Eigen::Vector4d(q / norm)).toRotationMatrix() : ends_[k].rotation;
+  }
+}
+
+template <class T>
+void InertialForces<T>::end_frame() {
+  // A frame without motion, however many steps it had, is one place that is known.
+  if (held_) known_ = std::min(known_, 1);
+  last_substeps_ = held_ ? 1 : substeps_;
+}
+
+template <class T>
+void InertialForces<T>::add_force(const SoftForces& forces, T* f) {
+  const Vec3 moved = translation_ - last_translation_;
   const Vec3 shift = moved - last_translation_ + before_last_translation_;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     gather(b, doubled_q_, own_);
@@ -86,8 +201,8 @@ void InertialForces<T>::add_force(const RigidTransform& placement, const SoftFor
     const int stride = prepared_->inertia[b].columns.stride;
     for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
       const std::size_t k = blocks_[b].first + v;
-      const Mat3 B = W * rotations_[k];
-      const Vec3 rest = W * rest_[k];
+      const Mat3& B = moments_[k].rotation;
+      const Vec3& rest = moments_[k].rest;
       Vec3 a = -forces.gravity;
       if (known_ >= 2) {
         const Vec3 carried = B * (basis_times(b, v, own_) - basis_times(b, v, own_past_));
@@ -98,32 +213,32 @@ void InertialForces<T>::add_force(const RigidTransform& placement, const SoftFor
       const Vec3 local = B.transpose() * a * -blocks_[b].model->weights[static_cast<Eigen::Index>(v)];
       const T x = static_cast<T>(local[0]), y = static_cast<T>(local[1]), z = static_cast<T>(local[2]);
       const T* rows = blocks_[b].U + 3 * v * static_cast<std::size_t>(stride);
-      for (int c = 0; c < stride; ++c)
-        own_force_[static_cast<std::size_t>(c)] += rows[c] * x + rows[stride + c] * y + rows[2 * stride + c] * z;
+      for (const ColumnRun& run : blocks_[b].runs)
+        for (int c = run.begin; c < run.end; ++c)
+          own_force_[static_cast<std::size_t>(c)] += rows[c] * x + rows[stride + c] * y + rows[2 * stride + c] * z;
     }
     prepared_->inertia[b].columns.scatter_add(own_force_.data(), f);
   }
 }
 
 template <class T>
-void InertialForces<T>::remember(const RigidTransform& placement, const T* q, const T* acceleration) {
+void InertialForces<T>::remember(const T* q, const T* acceleration) {
   std::swap(last_, before_last_);
   before_last_translation_ = last_translation_;
-  last_translation_ = placement.translation;
+  last_translation_ = translation_;
   std::swap(past_q_, q_);
   const T ahead = newmark_ ? static_cast<T>(h_ * h_) : T(0);
   for (std::size_t c = 0; c < q_.size(); ++c) {
     q_[c] = q[c];
     doubled_q_[c] = T(2) * q[c] + ahead * acceleration[c];
   }
-  const Mat3 W = placement.rotation.toRotationMatrix();
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     gather(b, q_, own_);
     gather(b, doubled_q_, own_past_);
     for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
       Motion& motion = last_[blocks_[b].first + v];
-      motion.rest = W * rest_[blocks_[b].first + v];
-      motion.rotation = W * rotations_[blocks_[b].first + v];
+      motion.rest = moments_[blocks_[b].first + v].rest;
+      motion.rotation = moments_[blocks_[b].first + v].rotation;
       motion.displacement = motion.rotation * basis_times(b, v, own_);
       motion.doubled = motion.rotation * basis_times(b, v, own_past_);
     }

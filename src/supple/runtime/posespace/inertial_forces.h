@@ -10,11 +10,16 @@
 // differences belong to the middle of their three moments, one step ago. Backward Euler is of first order anyway;
 // Newmark continues them to the end of the step, 2 a − a°, and takes q_n + h² q̈_n / 2 for q_n in a, which leaves errors
 // of second order only.
+//
+// Sub-steps of a frame share bases and rest shapes, those of its end; vertices still move smoothly (rig_curve.h). What
+// the new basis makes of the old coordinates is a jump of the displacement, c = (U_n − U) q_n. Flesh hasn't moved, so c
+// is counted to the rest shape's side at the start of the frame, and fades with it.
 #pragma once
 
 #include "supple/rig/pose.h"
 #include "supple/runtime/posespace/frame_field.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
+#include "supple/runtime/posespace/rig_curve.h"
 #include "supple/runtime/posespace/soft_forces.h"
 
 #include <algorithm>
@@ -34,14 +39,23 @@ class InertialForces {
   InertialForces() = default;
   InertialForces(std::shared_ptr<const PreparedModel<T>> prepared, double time_step, bool newmark);
 
+  /// Which coordinates count from the next set_pose() on. Allocates nothing.
+  void keep(const KeptColumns& columns);
   /// Bases and rotations of the pose that comes next; `positions` are those of the model's points.
   void set_pose(const PoseInterpolation<T>& pose, const FrameField<T>& frames, std::span<const Vec3> positions);
 
+  /// In so many steps the character is in that pose and at that placement.
+  void begin_frame(const RigidTransform& placement, int substeps);
+  /// The next of these steps, 1 to substeps, is being taken.
+  void begin_substep(int substep);
+  /// After the last of them.
+  void end_frame();
+
   /// f −= Uᵀ M B⁻¹ a, gravity and the air's pull on the resting shape included.
-  void add_force(const RigidTransform& placement, const SoftForces& forces, T* f);
+  void add_force(const SoftForces& forces, T* f);
 
   /// The step is taken: coordinates and their acceleration (backward Euler: none) at its end.
-  void remember(const RigidTransform& placement, const T* q, const T* acceleration);
+  void remember(const T* q, const T* acceleration);
   /// The flesh was put elsewhere; the motion of the rig stays known.
   void restate(const T* q, const T* velocity);
   void forget() { known_ = 0; }
@@ -52,17 +66,31 @@ class InertialForces {
     Mat3 rotation = Mat3::Identity();                          ///< B
     Vec3 displacement = Vec3::Zero(), doubled = Vec3::Zero();  ///< B U q, and B U (2 q + h² q̈)
   };
+  struct Moment {  ///< the same while a step is taken
+    Vec3 rest = Vec3::Zero();
+    Mat3 rotation = Mat3::Identity();
+  };
+  struct Path {  ///< within a frame of several steps
+    RigCurve<3> rest;
+    RigCurve<4> rotation;  ///< a quaternion, not quite of length one
+  };
   struct Block {
     const InertialBlock* model = nullptr;
-    std::size_t first = 0;   ///< of its vertices among all
-    std::vector<T> blended;  ///< U of the pose; empty where the model has one pose
-    const T* U = nullptr;    ///< three padded rows per vertex
+    std::vector<ColumnRun> runs;  ///< of its columns that are kept, whole vectors
+    std::size_t first = 0;        ///< of its vertices among all
+    std::vector<T> blended;       ///< U of the pose; empty where the model has one pose
+    const T* U = nullptr;         ///< three padded rows per vertex
   };
 
   /// U x of vertex `local` of a block, x restricted to its columns.
   Vec3 basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const;
   void gather(std::size_t block, const std::vector<T>& all, std::vector<T>& own) const;
   Vec3 acceleration(std::size_t k, const Vec3& difference);
+  /// Takes what the new basis changes of the last displacements to the side of the rest shape. Returns how fast that
+  /// was moving, per step.
+  Vec3 hand_over(std::size_t block, std::size_t local, Motion& last, Motion& before_last);
+  void find_paths();
+  void find_path(std::size_t k, const Vec3& pull);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   double h_ = 0;
@@ -74,6 +102,12 @@ class InertialForces {
   std::vector<Motion> last_, before_last_;
   std::vector<Vec3> accelerations_;  ///< a of the last step
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
+  std::vector<Moment> moments_, ends_;  ///< of this step and of this frame's end
+  Vec3 translation_ = Vec3::Zero(), end_translation_ = Vec3::Zero();
+  std::vector<Path> paths_;
+  RigCurve<3> translation_path_;
+  int substeps_ = 1, last_substeps_ = 1;
+  bool held_ = false;                          ///< nothing is known of the past: this frame has no motion
   std::vector<T> q_, past_q_, doubled_q_;      ///< padded
   std::vector<T> own_, own_past_, own_force_;  ///< of a block
   std::vector<T> scratch_;

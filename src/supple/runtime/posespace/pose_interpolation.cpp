@@ -18,6 +18,7 @@ template <class T>
 PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> prepared)
     : prepared_(std::move(prepared)) {
   const PreparedModel<T>& model = *prepared_;
+  kept_ = KeptColumns(model.size, LanesOf<T>::width);
   exact_.assign(model.poses, 0.0);
   scratch_.assign(model.poses, 0.0);
   weights_.assign(model.poses, T(0));
@@ -45,40 +46,58 @@ void PoseInterpolation<T>::update(std::span<const double> p) {
 }
 
 template <class T>
+template <class Body>
+void PoseInterpolation<T>::for_each_column(const Body& body) const {
+  constexpr int width = LanesOf<T>::width;
+  const auto runs = kept_.runs();
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    for (int c = runs[k].begin; c < kept_.last(runs[k]); ++c) {
+      // Whole vectors from the diagonal on; what they hold above it is zero.
+      body(c, c / width * width, runs[k].end);
+      for (std::size_t below = k + 1; below < runs.size(); ++below) body(c, runs[below].begin, runs[below].end);
+    }
+  }
+}
+
+template <class T>
+void PoseInterpolation<T>::clear(T* matrix) const {
+  const auto s = static_cast<int>(stride());
+  for_each_column([&](int c, int begin, int end) { std::fill(matrix + c * s + begin, matrix + c * s + end, T(0)); });
+}
+
+template <class T>
 void PoseInterpolation<T>::add_scaled(T factor, const T* matrix, T* target) const {
   using Lanes = LanesOf<T>;
   const Lanes f(factor);
   const auto s = static_cast<int>(stride());
-  for (int c = 0; c < prepared_->size; ++c) {
+  for_each_column([&](int c, int begin, int end) {
     const T* from = matrix + c * s;
     T* to = target + c * s;
-    for (int r = c / Lanes::width * Lanes::width; r < s; r += Lanes::width)
-      store(to + r, load(to + r) + f * load(from + r));
-  }
+    for (int r = begin; r < end; r += Lanes::width) store(to + r, load(to + r) + f * load(from + r));
+  });
 }
 
 template <class T>
 void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
-  for (int c = 0; c < prepared_->size; ++c) {
-    // Whole vectors from the diagonal on; what they hold above it is zero.
+  for_each_column([&](int c, int begin, int end) {
     const T* column = matrix + c * s;
     const Lanes value(x[c]);
     Lanes sums(T(0));
-    for (int r = c / Lanes::width * Lanes::width; r < s; r += Lanes::width) {
+    for (int r = begin; r < end; r += Lanes::width) {
       const Lanes entries = load(column + r);
       sums += entries * load(x + r);
       store(y + r, load(y + r) + entries * value);
     }
-    y[c] += sum_of(sums) - column[c] * x[c];
-  }
+    y[c] += begin <= c ? sum_of(sums) - column[c] * x[c] : sum_of(sums);
+  });
 }
 
 template <class T>
 void PoseInterpolation<T>::combine_mass() {
   const PreparedModel<T>& model = *prepared_;
-  std::fill(mass_.begin(), mass_.end(), T(0));
+  clear(mass_.data());
   for (const std::size_t i : active()) {
     for (const std::size_t j : active()) {
       const T product = weights_[i] * weights_[j];
@@ -88,12 +107,13 @@ void PoseInterpolation<T>::combine_mass() {
   }
   combine_stiffness();
   for (int c = 0; c < model.size; ++c) {
+    if (!kept_.has(c)) continue;
     const T square = mass_[static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(c)];
     // A column that cancels out between poses has no direction left to be scaled up.
     scale_[static_cast<std::size_t>(c)] = square > T(1e-4) ? T(1) / std::sqrt(square) : T(100);
   }
-  for (int c = 0; c < model.size; ++c) {
-    for (int r = c; r < model.size; ++r) {
+  for_each_column([&](int c, int begin, int end) {
+    for (int r = std::max(c, begin); r < std::min(end, model.size); ++r) {
       const auto at = static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(r);
       const T both = scale_[static_cast<std::size_t>(c)] * scale_[static_cast<std::size_t>(r)];
       mass_[at] *= both;
@@ -101,7 +121,7 @@ void PoseInterpolation<T>::combine_mass() {
       taken_[at] *= both;
       linear_[at] *= both;
     }
-  }
+  });
   for (const std::size_t i : active())
     for (std::size_t c = 0; c < stride(); ++c) factors_[i * stride() + c] = weights_[i] * scale_[c];
 }
@@ -111,7 +131,7 @@ void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
   T sum = T(0);
   for (const std::size_t i : active()) sum += std::max(T(0), weights_[i]);
-  for (auto* matrix : {&added_, &taken_, &linear_}) std::fill(matrix->begin(), matrix->end(), T(0));
+  for (auto* matrix : {&added_, &taken_, &linear_}) clear(matrix->data());
   for (const std::size_t i : active()) {
     if (!(weights_[i] > T(0))) continue;
     const T share = weights_[i] / sum;
@@ -123,7 +143,7 @@ void PoseInterpolation<T>::combine_stiffness() {
 }
 
 template <class T>
-void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, T* scratch,
+void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, T* scratch,
                                  typename PreparedElements<T>::Lanes* result) const {
   using Lanes = typename PreparedElements<T>::Lanes;
   const std::size_t columns = elements.columns.place.size(), batches = elements.tets.batch_count();
@@ -131,24 +151,25 @@ void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, T* scratch
     elements.columns.gather(factors(active_[k]), scratch + k * columns);
     for (std::size_t c = 0; c < columns; ++c) scratch[k * columns + c] *= elements.scale[c];
   }
-  for (std::size_t b = 0; b < batches; ++b) {
-    for (std::size_t c = 0; c < columns; ++c) {
-      const std::size_t at = b * elements.batch_size() + 9 * c;
-      Lanes sums[9];
-      for (Lanes& sum : sums) sum = Lanes(T(0));
-      for (std::size_t k = 0; k < active_count_; ++k) {
-        const Lanes factor(scratch[k * columns + c]);
-        const auto* source = elements.gradient(active_[k]) + at;
-        for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
-      }
-      std::copy(sums, sums + 9, result + at);
+  const auto blend_column = [&](std::size_t b, std::size_t c) {
+    const std::size_t at = b * elements.batch_size() + 9 * c;
+    Lanes sums[9];
+    for (Lanes& sum : sums) sum = Lanes(T(0));
+    for (std::size_t k = 0; k < active_count_; ++k) {
+      const Lanes factor(scratch[k * columns + c]);
+      const auto* source = elements.gradient(active_[k]) + at;
+      for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
     }
-  }
+    std::copy(sums, sums + 9, result + at);
+  };
+  for (std::size_t b = 0; b < batches; ++b)
+    for (const ColumnRun& run : runs)
+      for (int c = run.begin; c < run.end; ++c) blend_column(b, static_cast<std::size_t>(c));
 }
 
 template <class T>
-void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, T* scratch,
-                                 T* result) const {
+void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockColumns& columns,
+                                 std::span<const ColumnRun> runs, T* scratch, T* result) const {
   using Lanes = LanesOf<T>;
   const std::size_t width = matrices.stride;
   std::size_t count = 0;
@@ -157,14 +178,15 @@ void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockCol
     std::fill(row, row + width, T(0));
     columns.gather(factors(i), row);
   }
-  for (std::size_t r = 0; r < matrices.rows; ++r) {
-    for (std::size_t c = 0; c < width; c += Lanes::width) {
-      Lanes sum(T(0));
-      for (std::size_t k = 0; k < count; ++k)
-        sum += load(matrices.pose(active_[k]) + r * width + c) * load(scratch + k * width + c);
-      store(result + r * width + c, sum);
-    }
-  }
+  const auto blend_vector = [&](std::size_t r, std::size_t c) {
+    Lanes sum(T(0));
+    for (std::size_t k = 0; k < count; ++k)
+      sum += load(matrices.pose(active_[k]) + r * width + c) * load(scratch + k * width + c);
+    store(result + r * width + c, sum);
+  };
+  for (std::size_t r = 0; r < matrices.rows; ++r)
+    for (const ColumnRun& run : runs)
+      for (int c = run.begin; c < run.end; c += Lanes::width) blend_vector(r, static_cast<std::size_t>(c));
 }
 
 template class PoseInterpolation<float>;

@@ -9,6 +9,7 @@
 // Bases are then Σ_i Û_i diag(w_i Υ): a block asks for the factors of its own columns.
 #pragma once
 
+#include "supple/runtime/posespace/kept_columns.h"
 #include "supple/runtime/posespace/prepared_model.h"
 
 namespace supple {
@@ -21,6 +22,9 @@ class PoseInterpolation {
 
   /// Allocates nothing.
   void update(std::span<const double> p);
+  /// Which columns count from the next update() on: nothing else is computed, or read. Allocates nothing.
+  void keep(const KeptColumns& columns) { kept_ = columns; }
+  const KeptColumns& kept() const { return kept_; }
 
   /// One pose alone: nothing changes with p, and all factors are one.
   bool constant() const { return prepared_->poses == 1; }
@@ -36,22 +40,31 @@ class PoseInterpolation {
   const T* taken() const { return taken_.data(); }
   const T* linear() const { return linear_.data(); }
 
+  /// matrix ← 0
+  void clear(T* matrix) const;
   /// target += factor · matrix, both lower triangles in padded columns.
   void add_scaled(T factor, const T* matrix, T* target) const;
   /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
 
-  /// Σ_i X_i diag(factors of the block's columns), row by row; `scratch` holds a padded row for each pose.
-  void blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, T* scratch, T* result) const;
+  /// Σ_i X_i diag(factors of the block's columns), row by row; `scratch` holds a padded row for each pose. `runs` are
+  /// the block's columns that are kept, here in whole vectors.
+  void blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, std::span<const ColumnRun> runs, T* scratch,
+             T* result) const;
   /// Likewise the gradients of elements.
-  void blend(const PreparedElements<T>& elements, T* scratch, typename PreparedElements<T>::Lanes* result) const;
+  void blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, T* scratch,
+             typename PreparedElements<T>::Lanes* result) const;
 
  private:
   std::size_t stride() const { return static_cast<std::size_t>(prepared_->stride); }
+  /// body(c, begin, end) for each kept column and the kept rows of its lower triangle, in whole vectors.
+  template <class Body>
+  void for_each_column(const Body& body) const;
   void combine_mass();
   void combine_stiffness();
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
+  KeptColumns kept_;
   std::vector<double> exact_, scratch_;
   std::vector<T> weights_, scale_, factors_, mass_, added_, taken_, linear_;
   std::vector<std::size_t> active_;

@@ -74,7 +74,8 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
                        &dynamics.next_a_, &dynamics.residual_, &dynamics.along_, &dynamics.elastic_, &dynamics.trial_})
     values->assign(static_cast<std::size_t>(prepared->stride), T(0));
-  dynamics.mass_.resize(prepared->size);
+  dynamics.detail_ = LevelOfDetail(prepared->regions, PreparedModel<T>::width);
+  dynamics.mass_ = KeptCholesky<T>(prepared->size);
   dynamics.system_ = StepSystem<T>(*prepared);
   dynamics.prepared_ = std::move(prepared);
   dynamics.set_pose(model.rest->layout().neutral);
@@ -93,6 +94,8 @@ template <class T>
 void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> velocity) {
   std::copy(q.begin(), q.end(), q_.begin());
   std::copy(velocity.begin(), velocity.end(), v_.begin());
+  detail_.kept().clear_others(q_.data());
+  detail_.kept().clear_others(v_.data());
   inertia_.restate(q_.data(), v_.data());
   accelerated_ = false;
 }
@@ -132,9 +135,9 @@ bool PoseSpaceDynamics<T>::find_acceleration(T mass_damping) {
   pose.multiply(pose.linear(), v_.data(), along_.data());
   for (std::size_t c = 0; c < q_.size(); ++c)
     residual_[c] = force_[c] - residual_[c] - static_cast<T>(settings_.stiffness_damping) * along_[c];
-  std::copy(pose.mass(), pose.mass() + prepared_->triangle(), mass_.column(0));
-  if (!mass_.factorize()) return false;
-  mass_.solve(residual_.data());
+  std::copy(pose.mass(), pose.mass() + prepared_->triangle(), mass_.matrix());
+  if (!mass_.factorize(pose.kept())) return false;
+  mass_.solve(pose.kept(), residual_.data());
   for (std::size_t c = 0; c < q_.size(); ++c) a_[c] = residual_[c] - mass_damping * v_[c];
   accelerated_ = true;
   return true;
@@ -195,10 +198,6 @@ typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
 template <class T>
 bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report) {
   constexpr int more = 4;  // iterations, where the first went too far
-  const auto beta = static_cast<T>(settings_.stiffness_damping);
-  if (!system_.set(forces_.pose(), scheme.acceleration_factor + mass_damping * scheme.velocity_factor,
-                   beta * scheme.velocity_factor))
-    return false;
   next_q_ = q_;
   double first = 0;
   int planned = settings_.iterations;
@@ -223,26 +222,53 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
 }
 
 template <class T>
-PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std::span<const double> p,
-                                           const SoftForces& forces) {
-  PoseSpaceReport report;
+bool PoseSpaceDynamics<T>::begin_frame(const RigidTransform& placement, std::span<const double> p, int substeps,
+                                       const Scheme& scheme, T mass_damping) {
+  if (detail_.begin_frame()) {
+    forces_.keep(detail_.kept());
+    inertia_.keep(detail_.kept());
+    system_.forget();
+  }
   set_pose(p);
+  inertia_.begin_frame(placement, substeps);
+  return system_.set(forces_.pose(), scheme.acceleration_factor + mass_damping * scheme.velocity_factor,
+                     static_cast<T>(settings_.stiffness_damping) * scheme.velocity_factor);
+}
+
+template <class T>
+bool PoseSpaceDynamics<T>::substep(int number, const RigidTransform& placement, const SoftForces& forces,
+                                   const Scheme& scheme, T mass_damping, PoseSpaceReport& report) {
+  inertia_.begin_substep(number);
   std::fill(force_.begin(), force_.end(), T(0));
-  inertia_.add_force(placement, forces, force_.data());
+  inertia_.add_force(forces, force_.data());
   add_surface_forces(placement, forces, force_.data());
+  detail_.kept().clear_others(force_.data());
+  if (!accelerated_ && !find_acceleration(mass_damping)) return false;
+  if (!all_finite(force_) || !solve(scheme, mass_damping, report)) return false;
+  std::swap(q_, next_q_);
+  std::swap(v_, next_v_);
+  std::swap(a_, next_a_);
+  detail_.fade(settings_.time_step, q_.data(), v_.data(), a_.data());
+  inertia_.remember(q_.data(), a_.data());
+  return true;
+}
+
+template <class T>
+PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std::span<const double> p,
+                                           const SoftForces& forces, int substeps) {
+  PoseSpaceReport report;
+  substeps = std::max(1, substeps);
+  const Scheme scheme(settings_);
   // Air that all mass feels alike: D̃ += drag · M̃, stable however strong.
   const auto mass_damping = static_cast<T>(settings_.mass_damping + std::max(0.0, forces.drag));
-  const bool started = accelerated_ || find_acceleration(mass_damping);
-  if (started && all_finite(force_) && solve(Scheme(settings_), mass_damping, report)) {
-    std::swap(q_, next_q_);
-    std::swap(v_, next_v_);
-    std::swap(a_, next_a_);
-    inertia_.remember(placement, q_.data(), a_.data());
-  } else {
-    report = {.residual = 0.0, .recovered = true};
-    reset();
+  bool fine = begin_frame(placement, p, substeps, scheme, mass_damping);
+  for (int k = 1; fine && k <= substeps; ++k) fine = substep(k, placement, forces, scheme, mass_damping, report);
+  if (fine) {
+    inertia_.end_frame();
+    return report;
   }
-  return report;
+  reset();
+  return {.residual = 0.0, .recovered = true};
 }
 
 template <class T>

@@ -10,6 +10,10 @@
 // and damping must never drive. A step minimises a function (descend() in the .cpp), so Newton's method can look
 // where it goes: however violent the motion, what comes out is lower than what went in.
 //
+// An engine shows frames, and flesh wants small steps. step() takes as many as asked for from the last frame to this
+// one: rest shape, bases, frames and the equations at rest are those of the frame's end and are found once, while the
+// rig moves smoothly through the sub-steps (inertial_forces.h).
+//
 // step() allocates nothing and never throws; a step that breaks down is undone, the flesh put at rest, and that is
 // reported: no NaN leaves.
 #pragma once
@@ -17,6 +21,7 @@
 #include "supple/base/result.h"
 #include "supple/rig/pose.h"
 #include "supple/runtime/posespace/inertial_forces.h"
+#include "supple/runtime/posespace/level_of_detail.h"
 #include "supple/runtime/posespace/step_system.h"
 #include "supple/runtime/posespace/surface_shape.h"
 
@@ -26,16 +31,16 @@ enum class PoseSpaceIntegrator { backward_euler, newmark };
 
 struct PoseSpaceSettings {
   PoseSpaceIntegrator integrator = PoseSpaceIntegrator::newmark;
-  double time_step = 1.0 / 240;    ///< [s]
+  double time_step = 1.0 / 240;    ///< [s], of a sub-step where a frame has several
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
   int iterations = 1;              ///< Newton iterations per step; more are taken where one goes too far
 };
 
 struct PoseSpaceReport {
-  double residual = 0.0;      ///< |residual| before the last iteration, relative to the first
-  bool recovered = false;     ///< the step broke down: the flesh was put at rest
-  int solver_iterations = 0;  ///< of conjugate gradients
+  double residual = 0.0;      ///< |residual| before the last iteration, relative to the first; of the last sub-step
+  bool recovered = false;     ///< a step broke down: the flesh was put at rest
+  int solver_iterations = 0;  ///< of conjugate gradients, in all sub-steps
 };
 
 template <class T>
@@ -53,8 +58,14 @@ class PoseSpaceDynamics {
   const std::shared_ptr<const PreparedModel<T>>& prepared() const { return prepared_; }
   const PoseSpaceSettings& settings() const { return settings_; }
 
-  /// The character is at `placement` and in pose `p` one time step later.
-  PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {});
+  /// The character is at `placement` and in pose `p` one time step later; with sub-steps, so many time steps later.
+  PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {},
+                       int substeps = 1);
+  /// Level of detail: from the next step on `count` coordinates are enough, rounded up to whole vectors (eight in
+  /// single precision). Others fade out, or in, over `seconds`; then they cost nothing, or all (level_of_detail.h).
+  void set_detail(int count, double seconds = 0.5) { detail_.ask(prepared_->regions, count, seconds); }
+  /// How many coordinates the last step computed.
+  int detail() const { return detail_.kept().count(); }
   /// The next step starts the motion anew: what moved the character there was no motion. The flesh keeps its state.
   void cut() { inertia_.forget(); }
   /// At rest, motion forgotten.
@@ -62,7 +73,7 @@ class PoseSpaceDynamics {
 
   std::span<const T> coordinates() const { return {q_.data(), static_cast<std::size_t>(size())}; }
   std::span<const T> velocities() const { return {v_.data(), static_cast<std::size_t>(size())}; }
-  /// Puts the flesh elsewhere; the motion of the rig goes on.
+  /// Puts the flesh elsewhere; the motion of the rig goes on. Coordinates that are not computed stay zero.
   void set_state(std::span<const T> q, std::span<const T> velocity);
 
   T elastic_energy() { return forces_.energy(q_.data()); }
@@ -78,6 +89,11 @@ class PoseSpaceDynamics {
 
   PoseSpaceDynamics() = default;
   void set_pose(std::span<const double> p);
+  /// All that the sub-steps share. False where the equations at rest can't be solved.
+  bool begin_frame(const RigidTransform& placement, std::span<const double> p, int substeps, const Scheme& scheme,
+                   T mass_damping);
+  bool substep(int number, const RigidTransform& placement, const SoftForces& forces, const Scheme& scheme,
+               T mass_damping, PoseSpaceReport& report);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
   /// q̈ = M̃⁻¹ (f̃_ext − D̃ q̇ − f̃(q)), of a state that was put in.
   bool find_acceleration(T mass_damping);
@@ -101,7 +117,8 @@ class PoseSpaceDynamics {
   bool accelerated_ = true;           ///< a_ fits q_ and v_
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
   std::vector<T> next_q_, next_v_, next_a_, residual_, along_, elastic_, trial_;
-  DenseCholesky<T> mass_;
+  LevelOfDetail detail_;
+  KeptCholesky<T> mass_;
   StepSystem<T> system_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/prepared_model.h"
 
+#include "supple/runtime/posespace/level_of_detail.h"
+
 #include <cmath>
 
 namespace supple {
@@ -107,6 +109,7 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
   size = model->size();
   stride = padded(size, width);
   poses = static_cast<std::size_t>(model->pose_count());
+  regions = region_ends(*model);
   for (const ElementBlock& block : model->elements) elements.push_back(prepare<T>(block, width));
   for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(block.vertices, width));
   for (const VertexBlock& block : model->surface.blocks) surface.push_back(prepare<T>(block, width));

@@ -76,6 +76,7 @@ struct PreparedModel {
   std::shared_ptr<const PoseSpaceModel> model;
   int size = 0, stride = 0;
   std::size_t poses = 1;
+  std::vector<int> regions;  ///< where the columns of each end
   std::vector<PreparedElements<T>> elements;
   std::vector<PreparedVertices<T>> inertia, surface;
   /// Lower triangles, `size` padded columns each: for each pair of poses j ≤ i what w_i w_j is multiplied with …

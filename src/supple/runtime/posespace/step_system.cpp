@@ -24,7 +24,7 @@ template <class T>
 StepSystem<T>::StepSystem(const PreparedModel<T>& prepared)
     : size_(prepared.size), stride_(prepared.stride), A_(prepared.triangle(), T(0)) {
   for (auto* values : {&residual_, &z_, &p_, &product_}) values->assign(static_cast<std::size_t>(stride_), T(0));
-  preconditioner_.resize(size_);
+  preconditioner_ = KeptCholesky<T>(size_);
 }
 
 template <class T>
@@ -34,11 +34,11 @@ bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linea
   std::copy(pose.added(), pose.added() + A_.size(), A_.begin());
   pose.add_scaled(mass_factor, pose.mass(), A_.data());
   pose.add_scaled(linear_factor, pose.linear(), A_.data());
-  T* P = preconditioner_.column(0);
-  std::fill(P, P + A_.size(), T(0));
+  T* P = preconditioner_.matrix();
+  pose.clear(P);
   pose.add_scaled(mass_factor, pose.mass(), P);
   pose.add_scaled(linear_factor + T(1), pose.linear(), P);
-  if (preconditioner_.factorize()) return true;
+  if (preconditioner_.factorize(pose.kept())) return true;
   mass_factor_ = T(0);
   return false;
 }
@@ -48,7 +48,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta) {
   std::copy(b, b + stride_, residual_.begin());
   std::fill(delta, delta + stride_, T(0));
   z_ = residual_;
-  preconditioner_.solve(z_.data());
+  preconditioner_.solve(forces.pose().kept(), z_.data());
   p_ = z_;
   T remaining = dot(residual_.data(), z_.data(), stride_);
   if (!std::isfinite(remaining)) return -1;
@@ -68,7 +68,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta) {
     for (int c = 0; c < size_; ++c) delta[c] += length * p_[static_cast<std::size_t>(c)];
     add_scaled(residual_, -length, product_);
     z_ = residual_;
-    preconditioner_.solve(z_.data());
+    preconditioner_.solve(forces.pose().kept(), z_.data());
     const T next = dot(residual_.data(), z_.data(), stride_);
     const T turn = next / remaining;
     for (std::size_t c = 0; c < p_.size(); ++c) p_[c] = z_[c] + turn * p_[c];

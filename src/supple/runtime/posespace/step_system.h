@@ -10,7 +10,7 @@
 #pragma once
 
 #include "supple/runtime/posespace/cubature_forces.h"
-#include "supple/runtime/subspace/dense_cholesky.h"
+#include "supple/runtime/posespace/kept_cholesky.h"
 
 namespace supple {
 
@@ -23,6 +23,8 @@ class StepSystem {
   /// False where the equations at rest can't be solved: a pose that is no number. Does nothing as long as neither
   /// factors nor a changing pose ask for it.
   bool set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor);
+  /// Other coordinates count: the next set() starts anew.
+  void forget() { mass_factor_ = T(0); }
 
   /// `delta`, padded, ← the solution for `b`. Returns the iterations, −1 where numbers overflow.
   int solve(CubatureForces<T>& forces, const T* b, T* delta);
@@ -34,7 +36,7 @@ class StepSystem {
   T mass_factor_ = T(0), linear_factor_ = T(0);  ///< of what is set; zero: nothing
   std::vector<T> A_;                             ///< lower triangle, padded columns
   std::vector<T> residual_, z_, p_, product_;
-  DenseCholesky<T> preconditioner_;
+  KeptCholesky<T> preconditioner_;
 };
 
 extern template class StepSystem<float>;

@@ -19,9 +19,15 @@ class DenseCholesky {
 
   void resize(int n) {
     n_ = n;
-    stride_ = (n + width - 1) / width * width;
+    stride_ = rows_ = (n + width - 1) / width * width;
     L_.assign(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(n), T(0));
     inverse_diagonal_.assign(static_cast<std::size_t>(n), T(0));
+  }
+
+  /// From now on the first n columns and rows alone count. Allocates nothing.
+  void lead(int n) {
+    n_ = n;
+    rows_ = (n + width - 1) / width * width;
   }
 
   /// Lower triangle, column-major; fill it before factorize().
@@ -67,7 +73,7 @@ class DenseCholesky {
       const T* l2 = column(k + 2);
       const T* l3 = column(k + 3);
       const Vector f0(l0[j]), f1(l1[j]), f2(l2[j]), f3(l3[j]);
-      for (int i = begin; i < stride_; i += width) {
+      for (int i = begin; i < rows_; i += width) {
         store(target + i,
               load(target + i) - (f0 * load(l0 + i) + f1 * load(l1 + i)) - (f2 * load(l2 + i) + f3 * load(l3 + i)));
       }
@@ -75,7 +81,7 @@ class DenseCholesky {
     for (; k < j; ++k) {
       const T* l = column(k);
       const Vector f(l[j]);
-      for (int i = begin; i < stride_; i += width) store(target + i, load(target + i) - f * load(l + i));
+      for (int i = begin; i < rows_; i += width) store(target + i, load(target + i) - f * load(l + i));
     }
   }
   /// Σ l_i x_i from row `first` on; in whole vectors, which a compiler may not do by itself to a sum.
@@ -97,6 +103,7 @@ class DenseCholesky {
 
   int n_ = 0;
   int stride_ = 0;
+  int rows_ = 0;  ///< n_, padded
   std::vector<T> L_;
   std::vector<T> inverse_diagonal_;
 };

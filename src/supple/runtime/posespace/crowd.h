@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many characters at once. Instances of one character share all that doesn't move (PoseSpaceDynamics::prepared()), and
+// none looks at another: they are stepped in parallel, by whatever an engine has for that, with the same bits as one
+// after the other.
+#pragma once
+
+#include "supple/runtime/posespace/pose_space_dynamics.h"
+
+#include <cassert>
+
+namespace supple {
+
+/// What one of them is to do.
+struct CrowdMember {
+  RigidTransform placement;
+  std::span<const double> p;
+  SoftForces forces = {};
+};
+
+/// Steps all. `loop(count, body)` calls body(i) once for each i below count, on any thread, and returns after the last:
+/// an engine's own jobs, or base/parallel.h
+///   [](std::int64_t count, const auto& body) { parallel_for(count, 1, body); }
+/// Instances may be of different characters. Allocates nothing unless `loop` does.
+template <class T, class Loop>
+void step_crowd(std::span<PoseSpaceDynamics<T>> crowd, std::span<const CrowdMember> members,
+                std::span<PoseSpaceReport> reports, int substeps, const Loop& loop) {
+  assert(members.size() == crowd.size() && reports.size() == crowd.size());
+  loop(static_cast<std::int64_t>(crowd.size()), [&](std::int64_t i) {
+    const auto k = static_cast<std::size_t>(i);
+    reports[k] = crowd[k].step(members[k].placement, members[k].p, members[k].forces, substeps);
+  });
+}
+
+}  // namespace supple
