@@ -69,7 +69,7 @@ class StageClock {
     forces_.set_pose(p_, positions_);
     inertia_.set_pose(forces_.pose(), frames_, positions_);
     pose_.update(p_);
-    for (int k = 0; k < 3; ++k) inertia_.remember({}, q_.data(), q_.data());
+    for (int k = 0; k < 3; ++k) remember_frame();
     forces_.evaluate(q_.data());
     forces_.add_force(f_.data());
     sizes_ = sizes_of(*prepared_, pose_);
@@ -84,6 +84,12 @@ class StageClock {
   }
 
  private:
+  void remember_frame() {
+    inertia_.begin_frame({}, 1);
+    inertia_.begin_substep(1);
+    inertia_.remember(q_.data(), q_.data());
+    inertia_.end_frame();
+  }
   void evaluate_rig() { prepared_->model->rest->evaluate(p_, prepared_->model->points, positions_, *workspace_); }
   void add(const char* name, double us, double flops, double bytes, std::optional<double> paper = {}) {
     stages_.push_back({name, us, flops, bytes, paper});
@@ -118,8 +124,11 @@ class StageClock {
         3 * 36 * s.element_columns + 4 * 90 * s.elements + 16 * s.triangle, 0.48);
     std::fill(f_.begin(), f_.end(), 0.0f);
     const double inertial = median_us([&] {
-      inertia_.add_force({}, {}, f_.data());
-      inertia_.remember({}, q_.data(), q_.data());
+      inertia_.begin_frame({}, 1);
+      inertia_.begin_substep(1);
+      inertia_.add_force({}, f_.data());
+      inertia_.remember(q_.data(), q_.data());
+      inertia_.end_frame();
     });
     add("inertia", inertial, 10 * s.inertia, 2 * 4 * s.inertia, 0.11);
   }
