@@ -15,13 +15,6 @@ namespace {
 
 // ---- rigs -----------------------------------------------------------------------------------------------------------
 
-std::vector<double> random_pose(const PoseLayout& layout, std::mt19937& random) {
-  std::uniform_real_distribution<double> amount(-0.5, 0.5);
-  std::vector<double> p = layout.neutral;
-  for (double& value : p) value += amount(random);
-  return p;
-}
-
 /// What comes back of the chosen vertices is where they were, to the last bit, in any pose.
 void expect_same_rig(const std::shared_ptr<const Rig>& rig) {
   std::vector<Index> chosen;

@@ -6,6 +6,7 @@
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
+#include <Eigen/Geometry>
 
 namespace supple {
 namespace {
@@ -79,6 +80,42 @@ TEST(Wire, TwistsAboutItselfAndFadesWithDistance) {
   EXPECT_LT((twisted[0] - (rest[0] + fade * (Vec3(0, 1.0, -0.1) - rest[0]))).norm(), 1e-9);
   EXPECT_EQ(twisted[2], rest[2]);
   EXPECT_LT((twisted[3] - rest[3]).norm(), 1e-9);
+}
+
+TEST(Wire, TurnsAboutAnyAxisWhenTwistedAsMuch) {
+  const auto rest = line_points();
+  const Wire::Settings settings = straight_wire(0);
+  const StackRig rig(rest, {std::make_shared<Wire>(settings, rest)});
+  for (const double degrees : {-170.0, -95.0, 20.0, 100.0, 350.0, 1000.0}) {
+    const Quat rotation = turn(degrees, Vec3(0.3, 1, -0.2));
+    const Quat least = Quat::FromTwoVectors(Vec3::UnitY(), rotation * Vec3::UnitY());
+    const Eigen::AngleAxisd beyond(least.conjugate() * rotation);
+    std::vector<double> p(36, 0.0);
+    for (std::size_t k = 0; k < 9; ++k) {
+      const Vec3 moved = rotation * settings.handles[k] - settings.handles[k];
+      std::copy_n(moved.data(), 3, p.begin() + static_cast<std::ptrdiff_t>(3 * k));
+      p[27 + k] = beyond.angle() * beyond.axis().y() * 180 / std::numbers::pi;
+    }
+    const auto result = evaluate_all(rig, p);
+    for (std::size_t k = 0; k < rest.size(); ++k) EXPECT_LT((result[k] - rotation * rest[k]).norm(), 1e-12) << degrees;
+  }
+}
+
+TEST(Wire, OtherVerticesThanTheLastTimeAreFound) {
+  const auto rest = line_points();
+  const StackRig rig(rest, {std::make_shared<Wire>(straight_wire(0.3), rest)});
+  std::vector<double> p(36, 0.0);
+  for (std::size_t k = 0; k < p.size(); ++k) p[k] = 0.02 * static_cast<double>(k % 7);
+  const auto all = evaluate_all(rig, p);
+  const auto workspace = rig.make_workspace(rig.vertex_count());
+  for (const std::vector<Index>& some : {std::vector<Index>{3, 17, 4}, {4, 4, 9, 10, 11, 30, 0}, {17}}) {
+    std::vector<Vec3> positions(some.size());
+    for (int again = 0; again < 2; ++again) {
+      rig.evaluate(p, some, positions, *workspace);
+      for (std::size_t k = 0; k < some.size(); ++k)
+        EXPECT_EQ(positions[k], all[static_cast<std::size_t>(some[k])]) << k;
+    }
+  }
 }
 
 TEST(Wire, OneHandleMovesOnlyItsNeighbourhood) {

@@ -2,6 +2,7 @@
 // Rigged bodies made by code: a tube on a chain of joints, and rotations to move it with.
 #pragma once
 
+#include "supple/rig/pose_layout.h"
 #include "supple/rig/raw_character.h"
 
 #include <algorithm>
@@ -18,6 +19,14 @@ inline Quat turn(double degrees, const Vec3& axis) {
 inline Quat random_rotation(std::mt19937& random) {
   std::normal_distribution<double> normal;
   return Quat(normal(random), normal(random), normal(random), normal(random)).normalized();
+}
+
+/// Every parameter anywhere near its neutral value.
+inline std::vector<double> random_pose(const PoseLayout& layout, std::mt19937& random) {
+  std::uniform_real_distribution<double> amount(-0.5, 0.5);
+  std::vector<double> p = layout.neutral;
+  for (double& value : p) value += amount(random);
+  return p;
 }
 
 /// A tube along y, its joints evenly spaced from y = 0 to `length`; every vertex hangs on the `influences` nearest

@@ -163,7 +163,7 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const RecipeCharacter
                                      std::shared_ptr<const Rig> rest) {
   ReduceSettings settings = reduce_settings(recipe);
   if (!rest) {
-    rest = std::make_shared<const CarriedRig>(rig.rig(), body.body.carry, body.body.mesh.vertices);
+    rest = carry_rig(rig.rig(), body.body.carry, body.body.mesh.vertices);
     if (recipe.flesh.fit) settings.surface = rig.rig();
   }
   settings.store = &store;

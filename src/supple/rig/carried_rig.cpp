@@ -2,6 +2,9 @@
 #include "supple/rig/carried_rig.h"
 
 #include "supple/base/assert.h"
+#include "supple/rig/pose_space.h"
+#include "supple/rig/rig_stack.h"
+#include "supple/rig/skin_deformer.h"
 
 #include <algorithm>
 
@@ -44,9 +47,52 @@ CarriedRig::CarriedRig(std::shared_ptr<const Rig> surface, SurfaceCarry carry, s
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
       offset_[i] -= carry_.weight[i][k] * neutral[static_cast<std::size_t>(carry_.vertex[i][k])];
   }
+  skinned_ = dynamic_cast<const StackRig*>(surface_.get());
+  if (skinned_ != nullptr && skinned_->linear_parts().skin == nullptr) skinned_ = nullptr;
+  if (skinned_ != nullptr) find_terms();
+}
+
+void CarriedRig::find_terms() {
+  const SkinDeformer& skin = *skinned_->linear_parts().skin;
+  first_term_.push_back(0);
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
+      const Index v = carry_.vertex[i][k];
+      const Eigen::Vector4d x = skinned_->rest()[static_cast<std::size_t>(v)].homogeneous();
+      for (const SkinDeformer::Influence& influence : skin.influences(v)) {
+        const Eigen::Vector4d c = carry_.weight[i][k] * influence.weight * x;
+        const auto same = std::find_if(terms_.begin() + first_term_.back(), terms_.end(),
+                                       [&](const Term& term) { return term.bone == influence.bone; });
+        if (same == terms_.end())
+          terms_.push_back({c, influence.bone});
+        else
+          same->c += c;
+      }
+    }
+    find_shifts(i);
+    first_term_.push_back(static_cast<Index>(terms_.size()));
+  }
+  terms_.push_back({Eigen::Vector4d::Zero(), 0, static_cast<Index>(shifts_.size())});
+}
+
+void CarriedRig::find_shifts(std::size_t point) {
+  const StackRig::LinearParts parts = skinned_->linear_parts();
+  const std::size_t shapes = parts.shapes != nullptr ? static_cast<std::size_t>(parts.shapes->layout().size()) : 0;
+  std::vector<Vec3> moved(shapes);
+  for (auto term = terms_.begin() + first_term_.back(); term != terms_.end(); ++term) {
+    term->first_shift = static_cast<Index>(shifts_.size());
+    std::fill(moved.begin(), moved.end(), Vec3::Zero());
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours && shapes > 0; ++k)
+      for (const SkinDeformer::Influence& influence : parts.skin->influences(carry_.vertex[point][k]))
+        if (influence.bone == term->bone)
+          parts.shapes->shapes().add_to(carry_.vertex[point][k], carry_.weight[point][k] * influence.weight, moved);
+    for (std::size_t s = 0; s < shapes; ++s)
+      if (!moved[s].isZero(0)) shifts_.push_back({{moved[s][0], moved[s][1], moved[s][2], 0}, static_cast<Index>(s)});
+  }
 }
 
 std::unique_ptr<RigWorkspace> CarriedRig::make_workspace(Index most_vertices) const {
+  if (skinned_ != nullptr) return surface_->make_workspace(0);
   auto workspace = std::make_unique<Workspace>();
   const auto most = std::min(static_cast<std::size_t>(most_vertices) * SurfaceCarry::neighbours,
                              static_cast<std::size_t>(surface_->vertex_count()));
@@ -60,6 +106,7 @@ std::unique_ptr<RigWorkspace> CarriedRig::make_workspace(Index most_vertices) co
 
 void CarriedRig::evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                           RigWorkspace& workspace) const {
+  if (skinned_ != nullptr) return evaluate_terms(p, vertices, positions, workspace);
   auto& scratch = static_cast<Workspace&>(workspace);
   scratch.find_surface_vertices(vertices, carry_);
   const std::span<Vec3> found(scratch.surface_positions.data(), scratch.surface_vertices.size());
@@ -71,6 +118,58 @@ void CarriedRig::evaluate(std::span<const double> p, std::span<const Index> vert
       positions[i] += carry_.weight[v][k] *
                       found[static_cast<std::size_t>(scratch.place[static_cast<std::size_t>(carry_.vertex[v][k])])];
   }
+}
+
+void CarriedRig::evaluate_terms(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                                RigWorkspace& workspace) const {
+  const StackRig::LinearState state = skinned_->linear_state(p, workspace);
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const auto v = static_cast<std::size_t>(vertices[i]);
+    Eigen::Vector4d sum = Eigen::Vector4d::Zero();
+    for (auto t = static_cast<std::size_t>(first_term_[v]); t < static_cast<std::size_t>(first_term_[v + 1]); ++t) {
+      const Term& term = terms_[t];
+      double x = term.c[0], y = term.c[1], z = term.c[2];  // scalars, so that no vector goes through memory
+      for (Index s = term.first_shift; s < terms_[t + 1].first_shift; ++s) {
+        const Shift& shift = shifts_[static_cast<std::size_t>(s)];
+        const double weight = state.weights[static_cast<std::size_t>(shift.shape)];
+        x += weight * shift.e[0], y += weight * shift.e[1], z += weight * shift.e[2];
+      }
+      const Eigen::Matrix4d& A = state.bones[static_cast<std::size_t>(term.bone)];
+      sum += A.col(0) * x + A.col(1) * y + A.col(2) * z + A.col(3) * term.c[3];
+    }
+    positions[i] = offset_[v] + sum.head<3>();
+  }
+}
+
+namespace {
+
+/// A correction of the neutral pose moves the surface that points are attached to.
+bool corrects_neutral(const PoseSpaceRig& rig) {
+  const std::vector<Vec3> with = evaluate_all(rig, rig.layout().neutral);
+  const std::vector<Vec3> without = evaluate_all(*rig.base(), rig.layout().neutral);
+  for (std::size_t v = 0; v < with.size(); ++v)
+    if ((with[v] - without[v]).norm() > 1e-9 * (1 + with[v].norm())) return true;
+  return false;
+}
+
+}  // namespace
+
+std::shared_ptr<const Rig> carry_rig(std::shared_ptr<const Rig> surface, const SurfaceCarry& carry,
+                                     std::vector<Vec3> rest) {
+  const auto* corrected = dynamic_cast<const PoseSpaceRig*>(surface.get());
+  if (corrected == nullptr || corrects_neutral(*corrected))
+    return std::make_shared<const CarriedRig>(std::move(surface), carry, std::move(rest));
+  const auto shape_count = static_cast<std::size_t>(corrected->weights().pose_count());
+  std::vector<MorphTarget> carried(shape_count, {"", std::vector<Vec3>(rest.size(), Vec3::Zero())});
+  std::vector<Vec3> own(shape_count);
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    std::fill(own.begin(), own.end(), Vec3::Zero());
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
+      corrected->corrections().add_to(carry.vertex[i][k], carry.weight[i][k], own);
+    for (std::size_t s = 0; s < shape_count; ++s) carried[s].displacements[i] = own[s];
+  }
+  const auto points = static_cast<Index>(rest.size());
+  return corrected->with(carry_rig(corrected->base(), carry, std::move(rest)), ShapeTable(carried, points));
 }
 
 }  // namespace supple

@@ -2,6 +2,7 @@
 #include "supple/rig/deformers.h"
 
 #include "supple/base/assert.h"
+#include "supple/math/sine_cosine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -166,27 +167,129 @@ Wire::Binding Wire::bind(const Vec3& x, const Settings& settings) {
   return binding;
 }
 
-void Wire::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
-                  RigWorkspace& /*workspace*/) const {
-  const std::size_t handle_count = p.size() / 4;
-  for (std::size_t k = 0; k < vertices.size(); ++k) {
-    const Binding& binding = bindings_[static_cast<std::size_t>(vertices[k])];
-    if (binding.weight == 0) continue;
-    Vec3 offset = Vec3::Zero();
-    Vec3 tangent = binding.tangent;
-    double twist = 0;
-    for (std::size_t j = 0; j < 4; ++j) {
-      const auto handle = static_cast<std::size_t>(binding.handle[j]);
-      const Eigen::Map<const Vec3> moved(p.data() + 3 * handle);
-      offset += binding.value[static_cast<Eigen::Index>(j)] * moved;
-      tangent += binding.slope[static_cast<Eigen::Index>(j)] * moved;
-      twist += binding.value[static_cast<Eigen::Index>(j)] * p[3 * handle_count + handle];
+namespace {
+
+using Four = Pack<double, 4>;
+using FourVec3 = std::array<Four, 3>;
+
+Four dot(const FourVec3& a, const FourVec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+/// One number for each lane.
+template <class Number>
+Four lanes(const Number& number) {
+  return Four(Four::Vector{number(0), number(1), number(2), number(3)});
+}
+FourVec3 cross(const FourVec3& a, const FourVec3& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+}  // namespace
+
+/// Those of the chosen vertices that the wire moves, four at a time; found again only when others are chosen.
+struct Wire::Workspace final : RigWorkspace {
+  struct Group {
+    std::array<std::array<Index, 4>, 4> handle;  ///< for each of a lane's four
+    std::array<Index, 4> at;                     ///< among the chosen vertices
+    std::array<Four, 4> value, slope;
+    FourVec3 point, tangent, direction;  ///< the last of length one
+    Four weight;                         ///< zero in lanes that pad
+  };
+  std::vector<Index> vertices;
+  std::vector<Group> groups;
+
+  void choose(std::span<const Index> wanted, const std::vector<Binding>& bindings) {
+    if (std::equal(vertices.begin(), vertices.end(), wanted.begin(), wanted.end())) return;
+    vertices.assign(wanted.begin(), wanted.end());
+    groups.clear();
+    int lane = 4;
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const Binding& binding = bindings[static_cast<std::size_t>(wanted[k])];
+      if (binding.weight == 0) continue;
+      if (lane == 4) {
+        lane = 0;
+        groups.emplace_back();
+        for (int pad = 0; pad < 4; ++pad) put(binding, static_cast<Index>(k), pad, 0.0);
+      }
+      put(binding, static_cast<Index>(k), lane++, binding.weight);
     }
-    Quat rotation = Quat::FromTwoVectors(binding.tangent, tangent);
-    if (twist != 0)
-      rotation = rotation * Quat(Eigen::AngleAxisd(twist * radians_per_degree, binding.tangent.normalized()));
-    const Vec3 carried = binding.point + offset + rotation * (positions[k] - binding.point);
-    positions[k] += binding.weight * (carried - positions[k]);
+  }
+
+ private:
+  void put(const Binding& binding, Index at, int lane, double weight) {
+    Group& group = groups.back();
+    const Vec3 direction = binding.tangent.normalized();
+    group.at[static_cast<std::size_t>(lane)] = at;
+    group.weight.set(lane, weight);
+    for (std::size_t j = 0; j < 4; ++j) {
+      group.handle[j][static_cast<std::size_t>(lane)] = binding.handle[j];
+      group.value[j].set(lane, binding.value[static_cast<Eigen::Index>(j)]);
+      group.slope[j].set(lane, binding.slope[static_cast<Eigen::Index>(j)]);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      group.point[i].set(lane, binding.point[static_cast<Eigen::Index>(i)]);
+      group.tangent[i].set(lane, binding.tangent[static_cast<Eigen::Index>(i)]);
+      group.direction[i].set(lane, direction[static_cast<Eigen::Index>(i)]);
+    }
+  }
+};
+
+std::unique_ptr<RigWorkspace> Wire::make_workspace(Index most_vertices) const {
+  auto workspace = std::make_unique<Workspace>();
+  workspace->vertices.reserve(static_cast<std::size_t>(most_vertices));
+  workspace->groups.reserve(static_cast<std::size_t>(most_vertices) / 4 + 1);
+  return workspace;
+}
+
+void Wire::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
+                  RigWorkspace& workspace) const {
+  add_displacements(p, vertices, positions, positions, {}, workspace);
+}
+
+// With d = x − C0(u), t0 and t1 the unit tangents at rest and now, and twist φ:
+//   d' = t0 (t0·d) + cos φ (d − t0 (t0·d)) + sin φ (t0 × d)        v = t0 × t1
+//   R d = d' + v × d' + v × (v × d') / (1 + t0·t1)
+void Wire::add_displacements(std::span<const double> p, std::span<const Index> vertices, std::span<const Vec3> x,
+                             std::span<Vec3> sum, std::span<Vec3> /*scratch*/, RigWorkspace& workspace) const {
+  auto& chosen = static_cast<Workspace&>(workspace);
+  chosen.choose(vertices, bindings_);
+  const double* offsets = p.data();
+  const double* twists = offsets + p.size() / 4 * 3;
+  for (const Workspace::Group& group : chosen.groups) {
+    const FourVec3 zero{Four(0.0), Four(0.0), Four(0.0)};
+    FourVec3 offset = zero, t1 = group.tangent, d = zero;
+    Four twist(0.0);
+    for (std::size_t j = 0; j < 4; ++j) {
+      const auto& h = group.handle[j];
+      for (std::size_t i = 0; i < 3; ++i) {
+        const Four moved = lanes([&](std::size_t lane) { return offsets[3 * h[lane] + static_cast<Index>(i)]; });
+        offset[i] += group.value[j] * moved;
+        t1[i] += group.slope[j] * moved;
+      }
+      twist += group.value[j] * lanes([&](std::size_t lane) { return twists[h[lane]]; });
+    }
+    for (std::size_t i = 0; i < 3; ++i)
+      d[i] = lanes([&](std::size_t lane) {
+               return x[static_cast<std::size_t>(group.at[lane])][static_cast<Eigen::Index>(i)];
+             }) -
+             group.point[i];
+    const FourVec3& t0 = group.direction;
+    const Four length2 = dot(t1, t1), shorter = Four(1.0) / sqrt(select(length2 > Four(0.0), length2, Four(1.0)));
+    for (Four& entry : t1) entry *= shorter;
+    Four s, c;
+    sine_cosine(twist * Four(radians_per_degree), s, c);
+    const Four along = dot(t0, d) * (Four(1.0) - c);
+    const FourVec3 aside = cross(t0, d), v = cross(t0, t1);
+    FourVec3 turned;
+    for (std::size_t i = 0; i < 3; ++i) turned[i] = t0[i] * along + c * d[i] + s * aside[i];
+    const FourVec3 once = cross(v, turned), twice = cross(v, once);
+    // A tangent that points straight back has no least rotation; the limit here keeps it finite.
+    const Four denominator = Four(1.0) + dot(t0, t1), least(1e-12);
+    const Four factor = Four(1.0) / select(denominator > least, denominator, least);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Four moved = group.weight * (offset[i] + turned[i] + once[i] + factor * twice[i] - d[i]);
+      for (int lane = 0; lane < 4; ++lane)
+        sum[static_cast<std::size_t>(group.at[static_cast<std::size_t>(lane)])][static_cast<Eigen::Index>(i)] +=
+            moved[lane];
+    }
   }
 }
 

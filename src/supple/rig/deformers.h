@@ -28,6 +28,14 @@ class ShapeTable {
     }
     return sum;
   }
+  /// displacements_k += factor · displacement_k(vertex)
+  void add_to(Index vertex, double factor, std::span<Vec3> displacements) const {
+    const auto v = static_cast<std::size_t>(vertex);
+    for (Index e = first_[v]; e < first_[v + 1]; ++e) {
+      const Entry& entry = entries_[static_cast<std::size_t>(e)];
+      displacements[static_cast<std::size_t>(entry.shape)] += factor * entry.displacement;
+    }
+  }
 
  private:
   struct Entry {
@@ -46,6 +54,8 @@ class BlendShapes final : public Deformer {
  public:
   /// `neutral`: weights of the undeformed character, or empty for zeros.
   BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral = {});
+
+  const ShapeTable& shapes() const { return shapes_; }
 
   const PoseLayout& layout() const override { return layout_; }
   void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
@@ -106,10 +116,14 @@ class Wire final : public Deformer {
   Wire(const Settings& settings, std::span<const Vec3> rest);
 
   const PoseLayout& layout() const override { return layout_; }
+  std::unique_ptr<RigWorkspace> make_workspace(Index most_vertices) const override;
   void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
               RigWorkspace& workspace) const override;
+  void add_displacements(std::span<const double> p, std::span<const Index> vertices, std::span<const Vec3> x,
+                         std::span<Vec3> sum, std::span<Vec3> scratch, RigWorkspace& workspace) const override;
 
  private:
+  struct Workspace;
   struct Binding {
     std::array<Index, 4> handle;
     Eigen::Vector4d value;  ///< N_j(u)

@@ -107,6 +107,10 @@ Result<std::shared_ptr<const PoseSpaceRig>> PoseSpaceRig::create(std::shared_ptr
   return std::shared_ptr<const PoseSpaceRig>(new PoseSpaceRig(std::move(base), *std::move(weights), std::move(table)));
 }
 
+std::shared_ptr<const PoseSpaceRig> PoseSpaceRig::with(std::shared_ptr<const Rig> base, ShapeTable corrections) const {
+  return std::shared_ptr<const PoseSpaceRig>(new PoseSpaceRig(std::move(base), weights_, std::move(corrections)));
+}
+
 std::unique_ptr<RigWorkspace> PoseSpaceRig::make_workspace(Index most_vertices) const {
   auto workspace = std::make_unique<PoseSpaceWorkspace>();
   workspace->base = base_->make_workspace(most_vertices);

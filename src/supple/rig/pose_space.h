@@ -54,6 +54,10 @@ class PoseSpaceRig final : public Rig {
   void evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                 RigWorkspace& workspace) const override;
   const PoseSpaceWeights& weights() const { return weights_; }
+  const std::shared_ptr<const Rig>& base() const { return base_; }
+  const ShapeTable& corrections() const { return corrections_; }
+  /// The same poses with other corrections, one for each of weights(), on another rig of the same parameters.
+  std::shared_ptr<const PoseSpaceRig> with(std::shared_ptr<const Rig> base, ShapeTable corrections) const;
 
  private:
   PoseSpaceRig(std::shared_ptr<const Rig> base, PoseSpaceWeights weights, ShapeTable corrections);

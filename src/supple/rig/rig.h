@@ -11,6 +11,7 @@
 
 #include "supple/rig/pose_layout.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -52,6 +53,14 @@ class Deformer {
   /// In: where the chosen vertices are before this stage; out: after it.
   virtual void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                       RigWorkspace& workspace) const = 0;
+  /// sum += D(p, x) − x for the chosen vertices at x. `scratch` has as many entries. For deformers that leave most
+  /// vertices alone there are faster ways than this.
+  virtual void add_displacements(std::span<const double> p, std::span<const Index> vertices, std::span<const Vec3> x,
+                                 std::span<Vec3> sum, std::span<Vec3> scratch, RigWorkspace& workspace) const {
+    std::copy(x.begin(), x.end(), scratch.begin());
+    deform(p, vertices, scratch, workspace);
+    for (std::size_t k = 0; k < x.size(); ++k) sum[k] += scratch[k] - x[k];
+  }
 };
 
 /// All vertices of a rig in one pose; allocates, for use outside steps.

@@ -2,6 +2,8 @@
 #include "supple/rig/rig_stack.h"
 
 #include "supple/base/assert.h"
+#include "supple/rig/deformers.h"
+#include "supple/rig/skin_deformer.h"
 
 #include <algorithm>
 #include <numeric>
@@ -12,7 +14,7 @@ namespace {
 struct StackWorkspace final : RigWorkspace {
   std::vector<std::unique_ptr<RigWorkspace>> stages;
   std::vector<Vec3> before;  ///< SumDeformer: the common input
-  std::vector<Vec3> sum;     ///< and the displacements so far
+  std::vector<Vec3> moved;   ///< and what one of them makes of it
 };
 
 std::unique_ptr<StackWorkspace> make_stage_workspaces(std::span<const DeformerPtr> stages, Index most_vertices) {
@@ -57,13 +59,31 @@ void StackRig::evaluate(std::span<const double> p, std::span<const Index> vertic
     stages_[s]->deform(slice(p, first_[s], *stages_[s]), vertices, positions, *scratch.stages[s]);
 }
 
+StackRig::LinearParts StackRig::linear_parts() const {
+  LinearParts parts;
+  if (stages_.empty() || stages_.size() > 2) return {};
+  parts.skin = dynamic_cast<const SkinDeformer*>(stages_.back().get());
+  if (stages_.size() == 2) parts.shapes = dynamic_cast<const BlendShapes*>(stages_.front().get());
+  const bool linear = parts.skin != nullptr && parts.skin->method() == SkinningMethod::linear;
+  return linear && (parts.shapes != nullptr || stages_.size() == 1) ? parts : LinearParts{};
+}
+
+StackRig::LinearState StackRig::linear_state(std::span<const double> p, RigWorkspace& workspace) const {
+  const LinearParts parts = linear_parts();
+  LinearState state;
+  if (parts.shapes != nullptr) state.weights = slice(p, first_.front(), *parts.shapes);
+  state.bones = parts.skin->bone_matrices(slice(p, first_.back(), *parts.skin),
+                                          *static_cast<StackWorkspace&>(workspace).stages.back());
+  return state;
+}
+
 SumDeformer::SumDeformer(std::vector<DeformerPtr> parts)
     : parts_(std::move(parts)), first_(append_layouts(parts_, layout_)) {}
 
 std::unique_ptr<RigWorkspace> SumDeformer::make_workspace(Index most_vertices) const {
   auto workspace = make_stage_workspaces(parts_, most_vertices);
   workspace->before.resize(static_cast<std::size_t>(most_vertices));
-  workspace->sum.resize(static_cast<std::size_t>(most_vertices));
+  workspace->moved.resize(static_cast<std::size_t>(most_vertices));
   return workspace;
 }
 
@@ -72,13 +92,11 @@ void SumDeformer::deform(std::span<const double> p, std::span<const Index> verti
   auto& scratch = static_cast<StackWorkspace&>(workspace);
   SUPPLE_ASSERT(positions.size() <= scratch.before.size());
   std::copy(positions.begin(), positions.end(), scratch.before.begin());
-  std::copy(positions.begin(), positions.end(), scratch.sum.begin());
-  for (std::size_t s = 0; s < parts_.size(); ++s) {
-    std::copy_n(scratch.before.begin(), positions.size(), positions.begin());
-    parts_[s]->deform(slice(p, first_[s], *parts_[s]), vertices, positions, *scratch.stages[s]);
-    for (std::size_t k = 0; k < positions.size(); ++k) scratch.sum[k] += positions[k] - scratch.before[k];
-  }
-  std::copy_n(scratch.sum.begin(), positions.size(), positions.begin());
+  const std::span<const Vec3> before(scratch.before.data(), positions.size());
+  const std::span<Vec3> moved(scratch.moved.data(), positions.size());
+  for (std::size_t s = 0; s < parts_.size(); ++s)
+    parts_[s]->add_displacements(slice(p, first_[s], *parts_[s]), vertices, before, positions, moved,
+                                 *scratch.stages[s]);
 }
 
 CallbackDeformer::CallbackDeformer(PoseLayout layout, Function function)

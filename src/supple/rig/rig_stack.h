@@ -8,6 +8,9 @@
 
 namespace supple {
 
+class BlendShapes;
+class SkinDeformer;
+
 using DeformerPtr = std::shared_ptr<const Deformer>;
 
 /// Rest positions sent through deformers in order. Its parameters are those of the first, then of the second, …
@@ -22,6 +25,20 @@ class StackRig final : public Rig {
   std::unique_ptr<RigWorkspace> make_workspace(Index most_vertices) const override;
   void evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                 RigWorkspace& workspace) const override;
+
+  const std::vector<Vec3>& rest() const { return rest_; }
+  /// Linear skinning, after blend shapes or alone. Neither, where there is anything else.
+  struct LinearParts {
+    const BlendShapes* shapes = nullptr;
+    const SkinDeformer* skin = nullptr;
+  };
+  LinearParts linear_parts() const;
+  /// What such a rig makes of p: weights of the shapes, and matrices of the bones (SkinDeformer::bone_matrices).
+  struct LinearState {
+    std::span<const double> weights;
+    std::span<const Eigen::Matrix4d> bones;
+  };
+  LinearState linear_state(std::span<const double> p, RigWorkspace& workspace) const;
 
  private:
   std::vector<Vec3> rest_;

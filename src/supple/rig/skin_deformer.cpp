@@ -60,9 +60,9 @@ DualBone dual_bone(const Affine& matrix, const Vec3& centre, bool& rigid) {
 }  // namespace
 
 struct SkinDeformer::Workspace final : RigWorkspace {
-  Pose locals;                         ///< of slots
-  std::vector<Affine> world;           ///< of slots
-  std::vector<Eigen::Matrix4d> bones;  ///< last rows unused: whole columns load in one go
+  Pose locals;                ///< of slots
+  std::vector<Affine> world;  ///< of slots
+  std::vector<Eigen::Matrix4d> bones;
   std::vector<DualBone> dual_bones;
   bool rigid = true;
 };
@@ -161,6 +161,12 @@ void SkinDeformer::pose_bones(std::span<const double> p, Workspace& scratch) con
   }
 }
 
+std::span<const Eigen::Matrix4d> SkinDeformer::bone_matrices(std::span<const double> p, RigWorkspace& workspace) const {
+  auto& scratch = static_cast<Workspace&>(workspace);
+  pose_bones(p, scratch);
+  return scratch.bones;
+}
+
 void SkinDeformer::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                           RigWorkspace& workspace) const {
   auto& scratch = static_cast<Workspace&>(workspace);
@@ -176,11 +182,9 @@ void SkinDeformer::deform(std::span<const double> p, std::span<const Index> vert
 void SkinDeformer::blend_linear(std::span<const Index> vertices, std::span<Vec3> positions,
                                 const Workspace& scratch) const {
   for (std::size_t k = 0; k < vertices.size(); ++k) {
-    const auto v = static_cast<std::size_t>(vertices[k]);
     const Vec3 x = positions[k];
     Eigen::Vector4d sum = Eigen::Vector4d::Zero();
-    for (Index e = first_influence_[v]; e < first_influence_[v + 1]; ++e) {
-      const Influence& influence = influences_[static_cast<std::size_t>(e)];
+    for (const Influence& influence : influences(vertices[k])) {
       const Eigen::Matrix4d& a = scratch.bones[static_cast<std::size_t>(influence.bone)];
       sum += influence.weight * (a.col(0) * x[0] + a.col(1) * x[1] + a.col(2) * x[2] + a.col(3));
     }

@@ -42,6 +42,11 @@ class SkinDeformer final : public Deformer {
   SkinDeformer() = default;
 
  public:
+  struct Influence {
+    double weight;
+    Index bone;
+  };
+
   /// `weights.joint` counts `bones`.
   SkinDeformer(const Skeleton& skeleton, std::span<const Bone> bones, const SkinWeights& weights,
                const SkinDeformerSettings& settings);
@@ -51,12 +56,16 @@ class SkinDeformer final : public Deformer {
   void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
               RigWorkspace& workspace) const override;
 
+  SkinningMethod method() const { return method_; }
+  std::span<const Influence> influences(Index vertex) const {
+    const auto v = static_cast<std::size_t>(vertex);
+    return {influences_.data() + first_influence_[v], influences_.data() + first_influence_[v + 1]};
+  }
+  /// A_k of all bones; the last row is zero, so that whole columns load in one go.
+  std::span<const Eigen::Matrix4d> bone_matrices(std::span<const double> p, RigWorkspace& workspace) const;
+
  private:
   struct Workspace;
-  struct Influence {
-    double weight;
-    Index bone;
-  };
   struct Parameter {
     Index slot;  ///< in `slots_`
     ChannelTarget target;

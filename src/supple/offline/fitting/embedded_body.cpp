@@ -102,7 +102,7 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
 Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Rig> surface_rig,
                               const std::vector<std::vector<double>>& poses, const FitSettings& settings,
                               Progress& progress, FittedPoses known, StageStore& store) {
-  auto carried = std::make_shared<const CarriedRig>(surface_rig, body.carry, body.mesh.vertices);
+  const std::shared_ptr<const Rig> carried = carry_rig(surface_rig, body.carry, body.mesh.vertices);
   FittedPoses result = std::move(known);
   result.rig = carried;
   progress.stage("fitting rest shapes");
