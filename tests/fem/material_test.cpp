@@ -64,6 +64,9 @@ TYPED_TEST(MaterialTest, JacobianIsTheGradientOfTheStressAndSymmetric) {
   at_random_deformations<TypeParam>([](const Matrix& F, std::mt19937&) {
     Matrix9<double> J;
     TypeParam(F, lame).jacobian(J);
+    const Matrix A = Matrix::Random();
+    const Matrix change = TypeParam(F, lame).change(A);
+    EXPECT_LT((change.reshaped() - J * A.reshaped()).norm(), 1e-12 * J.norm());
     EXPECT_LT((J - J.transpose()).norm(), 1e-12 * J.norm());
     const double h = 1e-5;
     for (int k = 0; k < 9; ++k) {

@@ -5,6 +5,7 @@
 //   energy()       Ψ(F)                          energy density [J/m³], zero at F = I
 //   stress()       P = ∂Ψ/∂F                     first Piola-Kirchhoff stress [Pa]
 //   jacobian()     ∂P/∂F                         9×9, vec() runs down the columns: row 3j+i belongs to F_ij
+//   change(A)      ∂P/∂F : A                     the same without the 81 numbers
 //   second(A, B)   ∂²P/∂F² : A : B               the third derivative of Ψ, contracted with two directions
 // At F = I every model has the same Jacobian, that of linear elasticity: E and ν mean the same in all of them.
 #pragma once
@@ -116,6 +117,9 @@ class LinearModel {
     }
     detail::add_outer<T>(J, lame_.lambda, Matrix3<T>::Identity(), Matrix3<T>::Identity());
   }
+  Matrix3<T> change(const Matrix3<T>& A) const {
+    return (A + A.transpose()) * lame_.mu + Matrix3<T>::Identity() * (lame_.lambda * A.trace());
+  }
   Matrix3<T> second(const Matrix3<T>&, const Matrix3<T>&) const { return Matrix3<T>::Zero(); }
 
  private:
@@ -149,6 +153,9 @@ class StVKModel {
         }
       }
     }
+  }
+  Matrix3<T> change(const Matrix3<T>& A) const {
+    return A * S_ + F_ * law(detail::symmetric_part<T>(F_.transpose() * A));
   }
   Matrix3<T> second(const Matrix3<T>& A, const Matrix3<T>& B) const {
     const Matrix3<T> dS_A = law(detail::symmetric_part<T>(F_.transpose() * A));
@@ -201,6 +208,11 @@ class CorotationalModel {
       const Matrix3<T> W = R_ * hat(V_.col(k));
       detail::add_outer<T>(J, spin * inverse_sum_[k], W, W);
     }
+  }
+  Matrix3<T> change(const Matrix3<T>& A) const {
+    const Matrix3<T> dR = R_ * hat(spin_of(R_.transpose() * A));
+    return (A - dR) * (T(2) * lame_.mu) + R_ * (lame_.lambda * detail::contract<T>(R_, A)) +
+           dR * (lame_.lambda * stretch_);
   }
   Matrix3<T> second(const Matrix3<T>& A, const Matrix3<T>& B) const {
     const Matrix3<T> Rt = R_.transpose();
@@ -276,6 +288,10 @@ class NeoHookeanModel {
     }
     detail::add_identity(J, lame_.mu);
   }
+  Matrix3<T> change(const Matrix3<T>& A) const {
+    return A * lame_.mu + G_ * A.transpose() * G_ * (lame_.mu - lame_.lambda * log_J_) +
+           G_ * (lame_.lambda * detail::contract(G_, A));
+  }
   Matrix3<T> second(const Matrix3<T>& A, const Matrix3<T>& B) const {
     const T c = lame_.mu - lame_.lambda * log_J_;
     const T GA = detail::contract(G_, A);
@@ -322,6 +338,10 @@ class StableNeoHookeanModel {
     detail::add_identity(J, m_ * (T(1) - s_));
     detail::add_cofactor_jacobian(J, l_ * (J_ - alpha_), F_);
   }
+  Matrix3<T> change(const Matrix3<T>& A) const {
+    return A * (m_ * (T(1) - s_)) + F_ * (T(2) * m_ * s_ * s_ * detail::contract(F_, A)) +
+           cof_ * (l_ * detail::contract(cof_, A)) + detail::cofactor_derivative<T>(F_, A) * (l_ * (J_ - alpha_));
+  }
   Matrix3<T> second(const Matrix3<T>& A, const Matrix3<T>& B) const {
     const T FA = detail::contract(F_, A);
     const T FB = detail::contract(F_, B);
@@ -358,6 +378,9 @@ class FleshModel {
     const T c = factor();
     for (int k = 0; k < 81; ++k) J.data()[k] *= c;
     detail::add_outer<T>(J, kappa_, P_, P_);
+  }
+  Matrix3<T> change(const Matrix3<T>& A) const {
+    return base_.change(A) * factor() + P_ * (kappa_ * detail::contract(P_, A));
   }
   Matrix3<T> second(const Matrix3<T>& A, const Matrix3<T>& B) const {
     Matrix9<T> J;

@@ -64,7 +64,24 @@ inline Pack<float, 8> widened(const HalfPack& half) {
 #endif
   return result;
 }
-/// Double precision stays as it is.
-inline Pack<double, 4> widened(const Pack<double, 4>& whole) { return whole; }
+inline HalfPack narrowed(const Pack<float, 8>& whole, HalfPack) {
+  HalfPack half;
+#ifdef __F16C__
+  _mm_store_si128(reinterpret_cast<__m128i*>(half.bits.data()), _mm256_cvtps_ph(whole.v, _MM_FROUND_TO_NEAREST_INT));
+#else
+  for (int lane = 0; lane < 8; ++lane) half.set(lane, whole[lane]);
+#endif
+  return half;
+}
+
+// What is stored as it is.
+template <class T, int W>
+Pack<T, W> widened(const Pack<T, W>& whole) {
+  return whole;
+}
+template <class T, int W>
+Pack<T, W> narrowed(const Pack<T, W>& whole, Pack<T, W>) {
+  return whole;
+}
 
 }  // namespace supple

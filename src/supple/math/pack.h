@@ -7,7 +7,10 @@
 
 #include <Eigen/Core>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace supple {
 
@@ -18,10 +21,12 @@ struct VectorOf;
 template <>
 struct VectorOf<double, 4> {
   typedef double Type __attribute__((vector_size(32)));  // NOLINT(modernize-use-using): the attribute needs typedef
+  typedef std::int64_t Bits __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
 };
 template <>
 struct VectorOf<float, 8> {
-  typedef float Type __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
+  typedef float Type __attribute__((vector_size(32)));         // NOLINT(modernize-use-using)
+  typedef std::int32_t Bits __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
 };
 }  // namespace detail
 
@@ -78,11 +83,27 @@ Pack<T, W> sqrt(Pack<T, W> a) {
   for (int lane = 0; lane < W; ++lane) result.v[lane] = std::sqrt(a.v[lane]);
   return result;
 }
+
+/// To a few units in the last place. With a = 2^e m, m within √½ … √2, and z = (m − 1)/(m + 1):
+///   log a = e log 2 + 2 (z + z³/3 + z⁵/5 + …),  z² < 0.03
+/// (Calls of the scalar function, lane after lane, took a third of the time of a step.)
 template <class T, int W>
 Pack<T, W> log(Pack<T, W> a) {
-  Pack<T, W> result;
-  for (int lane = 0; lane < W; ++lane) result.v[lane] = std::log(a.v[lane]);
-  return result;
+  using Lanes = Pack<T, W>;
+  using Bits = typename detail::VectorOf<T, W>::Bits;
+  constexpr bool single = sizeof(T) == 4;
+  constexpr int mantissa = single ? 23 : 52, terms = single ? 5 : 11;
+  const Lanes root_half(T(0.70710678118654752));
+  const Bits e = (std::bit_cast<Bits>(a.v) - std::bit_cast<Bits>(root_half.v)) >> mantissa;
+  const Lanes m(std::bit_cast<typename Lanes::Vector>(std::bit_cast<Bits>(a.v) - (e << mantissa)));
+  const Lanes z = (m - Lanes(T(1))) / (m + Lanes(T(1))), zz = z * z;
+  Lanes series(T(1) / (2 * terms + 1));
+  for (int k = terms - 1; k >= 0; --k) series = series * zz + Lanes(T(1) / (2 * k + 1));
+  const Lanes exponent(__builtin_convertvector(e, typename Lanes::Vector));
+  const Lanes result = exponent * Lanes(T(0.69314718055994531)) + Lanes(T(2)) * z * series;
+  const Lanes zero(T(0)), infinite(std::numeric_limits<T>::infinity());
+  const Lanes within = select(a < infinite, result, a);
+  return select(a > zero, within, select(zero <= a, -infinite, Lanes(std::numeric_limits<T>::quiet_NaN())));
 }
 template <class T, int W>
 Pack<T, W> abs(Pack<T, W> a) {

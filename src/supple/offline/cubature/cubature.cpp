@@ -267,22 +267,45 @@ CubatureSamples joined(std::vector<CubatureSamples> poses) {
   return all;
 }
 
+CubatureSamples of_pose(const CubatureSamples& joined, std::size_t pose, std::span<const Index> sites) {
+  Eigen::Index first = 0;
+  for (std::size_t i = 0; i < pose; ++i) first += joined.counts[i];
+  const Eigen::Index count = joined.counts[pose], d = joined.site_size;
+  CubatureSamples own;
+  own.site_size = joined.site_size;
+  own.counts = {count};
+  own.bases.emplace_back(joined.size(), d * std::ssize(sites));
+  own.values.resize(count, d * std::ssize(sites));
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    const auto to = d * static_cast<Eigen::Index>(k), from = d * Eigen::Index{sites[k]};
+    own.bases[0].middleCols(to, d) = joined.bases[pose].middleCols(from, d);
+    own.values.middleCols(to, d) = joined.values.block(first, from, count, d);
+  }
+  own.totals = joined.totals.middleCols(first, count);
+  own.coordinates = joined.coordinates.middleCols(first, count);
+  own.length = std::sqrt(static_cast<double>(count));
+  return own;
+}
+
 Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress,
                          const CubatureSamples* unknown) {
+  return select_cubature(samples, settings, progress, [&](const Cubature& best) {
+    if (settings.most_sites > 0 || best.training_error > settings.tolerance) return false;
+    return unknown == nullptr || cubature_error(*unknown, best) <= 1.25 * settings.tolerance;
+  });
+}
+
+Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress,
+                         const std::function<bool(const Cubature&)>& good_enough) {
   Pursuit pursuit(samples);
   const Eigen::Index most =
       std::min<Eigen::Index>(samples.sites(), settings.most_sites > 0 ? settings.most_sites : 8 * samples.size() + 64);
-  const auto good_enough = [&] {
-    const Cubature& best = pursuit.best().cubature;
-    if (settings.most_sites > 0 || best.training_error > settings.tolerance) return false;
-    return unknown == nullptr || cubature_error(*unknown, best) <= 1.25 * settings.tolerance;
-  };
   // Grown in steps: each starts from what the last one found, and stops where the tolerance is reached.
   for (Eigen::Index count = std::min<Eigen::Index>(most, std::max<Eigen::Index>(16, samples.size()));;) {
     pursuit.run(count, settings.max_iterations);
     pursuit.fill_up(count, settings.max_iterations);
     progress.update(static_cast<double>(count) / static_cast<double>(most));
-    if (count >= most || progress.cancelled() || good_enough()) break;
+    if (count >= most || progress.cancelled() || good_enough(pursuit.best().cubature)) break;
     count = std::min(most, count + std::max<Eigen::Index>(8, count / 8));
   }
   return pursuit.best().cubature;

@@ -19,6 +19,7 @@
 
 #include <Eigen/Core>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -66,8 +67,14 @@ MatX cubature_residual(const CubatureSamples& samples, const Cubature& cubature)
 /// The weights that fit the samples best on given sites (2016 paper, Eq. 19); some may be zero.
 Cubature fit_weights(const CubatureSamples& samples, std::span<const Index> sites);
 
+/// The samples of one pose of several joined, seen from some of the sites only.
+CubatureSamples of_pose(const CubatureSamples& joined, std::size_t pose, std::span<const Index> sites);
+
 /// Sites are added until the tolerance is met on `samples`; `unknown` ones, not trained with, may be a quarter worse.
 Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings = {},
                          Progress& progress = Progress::silent(), const CubatureSamples* unknown = nullptr);
+/// Sites are added until they are good enough.
+Cubature select_cubature(const CubatureSamples& samples, const CubatureSettings& settings, Progress& progress,
+                         const std::function<bool(const Cubature&)>& good_enough);
 
 }  // namespace supple

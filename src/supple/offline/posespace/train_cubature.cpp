@@ -8,6 +8,7 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
+#include <numeric>
 
 namespace supple {
 namespace {
@@ -128,14 +129,15 @@ class Trainer {
                             static_cast<std::size_t>(samples_ + linear_ + input_.poses.front().basis.cols());
     const std::vector<Index> candidates =
         candidate_elements(input_.mesh, input_.free, std::min<std::size_t>(40'000, (std::size_t(1) << 30) / row));
-    const Cubature chosen = choose_sites(
-        [&](int count, bool training) {
-          std::vector<CubatureSamples> all;
-          for (std::size_t i = 0; i < input_.poses.size(); ++i)
-            all.push_back(elastic_samples(sampling(i, candidates), count, random_, training ? linear_ : 0));
-          return joined(std::move(all));
-        },
-        settings_.elements);
+    const auto sample = [&](int count, bool training) {
+      std::vector<CubatureSamples> all;
+      for (std::size_t i = 0; i < input_.poses.size(); ++i)
+        all.push_back(elastic_samples(sampling(i, candidates), count, random_, training ? linear_ : 0));
+      return joined(std::move(all));
+    };
+    const bool judged_whole = input_.poses.size() > 1 && settings_.elements == 0;
+    const Cubature chosen =
+        judged_whole ? choose_elements(sample, candidates) : choose_sites(sample, settings_.elements);
     std::vector<Index> sites;
     for (const Index site : chosen.sites) sites.push_back(candidates[static_cast<std::size_t>(site)]);
     result.elastic_training_error = chosen.training_error;
@@ -177,6 +179,33 @@ class Trainer {
   Cubature choose_sites(const Sampler& sample, int most) {
     const CubatureSamples known = sample(samples_, true), watched = sample(24, false);
     return select_cubature(known, {.most_sites = most, .tolerance = settings_.tolerance}, progress_, &watched);
+  }
+
+  /// Elements are judged as they will be used: with each pose's own weights and its correction.
+  template <class Sampler>
+  Cubature choose_elements(const Sampler& sample, std::span<const Index> candidates) {
+    const CubatureSamples known = sample(samples_, true), watched = sample(32, false);
+    const auto worst_error = [&](const Cubature& chosen) {
+      std::vector<Index> own_places(chosen.sites.size());
+      std::iota(own_places.begin(), own_places.end(), 0);
+      double worst = 0;
+      for (std::size_t i = 0; i < input_.poses.size(); ++i) {
+        Cubature own = fit_weights(of_pose(known, i, chosen.sites), own_places);
+        const CubatureSamples unseen = of_pose(watched, i, chosen.sites);
+        MatX residual = cubature_residual(unseen, own);
+        own.sites = chosen.sites;
+        // Λ − K_c in all, but for what may not be taken away.
+        const MatX K_c = cubature_stiffness(sampling(i, candidates), own);
+        const Correction correction = correction_of(input_.stiffness[i], K_c);
+        residual += (correction.added - correction.taken + K_c - input_.stiffness[i]) * unseen.coordinates;
+        worst = std::max(worst, residual.norm() / unseen.length);
+      }
+      return worst;
+    };
+    return select_cubature(known, {}, progress_, [&](const Cubature& chosen) {
+      // The sites' common weights are worse than the poses' own; no use in looking closely while they are far off.
+      return chosen.training_error < 4 * settings_.tolerance && worst_error(chosen) < settings_.posed_tolerance;
+    });
   }
 
   /// Weights of one pose (Eq. 19), its correction, and how good both are.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/cubature_forces.h"
 
-#include "supple/fem/material_models.h"
 #include "supple/runtime/posespace/lanes.h"
 
 #include <algorithm>
@@ -9,15 +8,16 @@
 namespace supple {
 namespace {
 
-/// D x for the elements of a batch.
-template <class Lanes, class T>
-Eigen::Matrix<Lanes, 3, 3> times(const Lanes* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
+/// D x for the elements of a batch. Vectors are stored as Lanes or in half precision.
+template <class Vector, class T>
+Eigen::Matrix<LanesOf<T>, 3, 3> times(const Vector* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
+  using Lanes = LanesOf<T>;
   Lanes sums[9];
   for (Lanes& sum : sums) sum = Lanes(T(0));
   for (const ColumnRun& run : runs) {
     for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); ++c) {
       const Lanes factor(x[c]);
-      for (std::size_t k = 0; k < 9; ++k) sums[k] += D[9 * c + k] * factor;
+      for (std::size_t k = 0; k < 9; ++k) sums[k] += widened(D[9 * c + k]) * factor;
     }
   }
   Eigen::Matrix<Lanes, 3, 3> result;
@@ -26,43 +26,17 @@ Eigen::Matrix<Lanes, 3, 3> times(const Lanes* D, const std::vector<T>& x, const 
 }
 
 /// sums += Dᵀ s, lane by lane.
-template <class Lanes>
-void add_transposed(const Lanes* D, const Lanes* s, const std::vector<ColumnRun>& runs, Lanes* sums) {
+template <class Vector, class Lanes>
+void add_transposed(const Vector* D, const Lanes* s, const std::vector<ColumnRun>& runs, Lanes* sums) {
   Lanes own[9];
   std::copy(s, s + 9, own);
   for (const ColumnRun& run : runs) {
     for (int c = run.begin; c < run.end; ++c) {
-      const Lanes* d = D + 9 * c;
-      const Lanes first = d[0] * own[0] + d[1] * own[1] + d[2] * own[2];
-      const Lanes second = d[3] * own[3] + d[4] * own[4] + d[5] * own[5];
-      const Lanes third = d[6] * own[6] + d[7] * own[7] + d[8] * own[8];
+      const Vector* d = D + 9 * c;
+      const Lanes first = widened(d[0]) * own[0] + widened(d[1]) * own[1] + widened(d[2]) * own[2];
+      const Lanes second = widened(d[3]) * own[3] + widened(d[4]) * own[4] + widened(d[5]) * own[5];
+      const Lanes third = widened(d[6]) * own[6] + widened(d[7]) * own[7] + widened(d[8]) * own[8];
       sums[c] += first + second + third;
-    }
-  }
-}
-
-/// H x for nine numbers.
-template <class Lanes>
-void times(const Eigen::Matrix<Lanes, 9, 9>& H, const Lanes* x, Lanes* y) {
-  for (int m = 0; m < 9; ++m) y[m] = H(m, 0) * x[0];
-  for (int n = 1; n < 9; ++n)
-    for (int m = 0; m < 9; ++m) y[m] += H(m, n) * x[n];
-}
-
-/// J ← (B ⊗ 1) J (Bᵀ ⊗ 1): columns, then rows.
-template <class L>
-void through_rest(const Eigen::Matrix<L, 3, 3>& B, Eigen::Matrix<L, 9, 9>& J) {
-  const auto mixed = [&](const L(&x)[3], int j) { return x[0] * B(j, 0) + x[1] * B(j, 1) + x[2] * B(j, 2); };
-  for (int m = 0; m < 9; ++m) {
-    for (int i = 0; i < 3; ++i) {
-      const L x[3] = {J(m, i), J(m, 3 + i), J(m, 6 + i)};
-      for (int j = 0; j < 3; ++j) J(m, 3 * j + i) = mixed(x, j);
-    }
-  }
-  for (int n = 0; n < 9; ++n) {
-    for (int i = 0; i < 3; ++i) {
-      const L x[3] = {J(i, n), J(3 + i, n), J(6 + i, n)};
-      for (int j = 0; j < 3; ++j) J(3 * j + i, n) = mixed(x, j);
     }
   }
 }
@@ -81,15 +55,18 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     block.mu.assign(batches, Lanes(T(1)));
     block.lambda.assign(batches, Lanes(T(1)));
     block.B.assign(batches, LaneMatrix::Identity());
-    if (model.poses > 1) block.blended.assign(batches * elements.batch_size(), Lanes(T(0)));
-    block.stress.assign(batches, LaneMatrix::Zero());
-    block.H.assign(batches, LaneStiffness::Zero());
+    if (model.poses > 1) block.blended.assign(batches * elements.batch_size(), Stored{});
+    with_material<Lanes>(model.model->material, [&](auto type) {
+      using Model = typename decltype(type)::type;
+      block.materials = std::vector<Model>(batches, Model(LaneMatrix::Identity(), {Lanes(T(1)), Lanes(T(1))}));
+    });
     blocks_.push_back(std::move(block));
     widest = std::max(widest, elements.columns.place.size());
   }
   for (std::size_t k = 0; k < blocks_.size(); ++k)
     find_block_runs(pose_.kept(), model.elements[k].columns.place, 1, blocks_[k].runs);
   product_.assign(static_cast<std::size_t>(model.stride), T(0));
+  force_ = product_;
   corrected_ = {product_, product_, T(0), T(1)};
   elsewhere_ = corrected_;
   q_.assign(widest, T(0));
@@ -117,12 +94,18 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
     block.lambda[b] = lambda;
     modulus_ += sum_of(block.weight[b] * (mu + lambda));
   }
-  if (pose_.constant()) {
-    block.D = prepared.gradients.data();
-  } else {
-    pose_.blend(prepared, block.runs, scratch_.data(), block.blended.data());
-    block.D = block.blended.data();
-  }
+  if (!pose_.constant()) pose_.blend(prepared, block.runs, scratch_.data(), block.blended.data());
+}
+
+/// body(D) with the gradients of the pose, however they are stored.
+template <class T>
+template <class Body>
+void CubatureForces<T>::with_gradients(const PreparedElements<T>& prepared, const Block& block,
+                                       const Body& body) const {
+  if (pose_.constant())
+    body(prepared.gradients.data());
+  else
+    body(block.blended.data());
 }
 
 template <class T>
@@ -141,29 +124,29 @@ void CubatureForces<T>::set_pose(std::span<const double> p, std::span<const Vec3
 
 template <class T>
 void CubatureForces<T>::gather(const PreparedElements<T>& prepared, const T* all) {
-  prepared.columns.gather(all, q_.data());
-}
-
-template <class T>
-void CubatureForces<T>::scatter_sums(const PreparedElements<T>& prepared, T* all) {
   const std::vector<int>& place = prepared.columns.place;
-  for (std::size_t c = 0; c < place.size(); ++c) all[place[c]] += sum_of(sums_[c]);
+  for (std::size_t c = 0; c < place.size(); ++c) q_[c] = prepared.scale[c] * all[place[c]];
 }
 
 template <class T>
-template <class Model>
-T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, Block& block) {
+void CubatureForces<T>::scatter_sums(const PreparedElements<T>& prepared, T* all) const {
+  const std::vector<int>& place = prepared.columns.place;
+  for (std::size_t c = 0; c < place.size(); ++c) all[place[c]] += prepared.scale[c] * sum_of(sums_[c]);
+}
+
+template <class T>
+template <class Model, class Vector>
+T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, const Vector* D, Block& block) {
   T energy = T(0);
-  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
+  auto& materials = std::get<std::vector<Model>>(block.materials);
+  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
     const LaneMatrix& B = block.B[b];
-    const LaneMatrix F = times(block.D + b * prepared.batch_size(), q_, block.runs) * B + LaneMatrix::Identity();
+    const LaneMatrix F = times(D, q_, block.runs) * B + LaneMatrix::Identity();
     const Model model(F, {block.mu[b], block.lambda[b]});
     energy += sum_of(model.energy() * block.weight[b]);
-    block.stress[b] = model.stress() * B.transpose() * block.weight[b];
-    LaneStiffness& H = block.H[b];
-    model.jacobian(H);
-    through_rest(B, H);
-    for (int k = 0; k < 81; ++k) H.data()[k] *= block.weight[b];
+    const LaneMatrix stress = model.stress() * B.transpose() * block.weight[b];
+    add_transposed(D, stress.data(), block.runs, sums_.data());
+    materials[b] = model;
   }
   return energy;
 }
@@ -183,27 +166,25 @@ template <class T>
 T CubatureForces<T>::evaluate(const T* q) {
   correct(q, corrected_);
   T energy = corrected_.energy;
+  const T t = corrected_.t;
+  for (std::size_t c = 0; c < force_.size(); ++c) force_[c] = corrected_.added[c] - t * t * corrected_.taken[c];
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
-      gather(prepared_->elements[k], q);
-      energy += evaluate_block<typename decltype(model)::type>(prepared_->elements[k], blocks_[k]);
+      const PreparedElements<T>& elements = prepared_->elements[k];
+      gather(elements, q);
+      std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
+      with_gradients(elements, blocks_[k], [&](const auto* D) {
+        energy += evaluate_block<typename decltype(model)::type>(elements, D, blocks_[k]);
+      });
+      scatter_sums(elements, force_.data());
     }
   });
   return energy;
 }
 
 template <class T>
-void CubatureForces<T>::add_force(T* f) {
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    const PreparedElements<T>& elements = prepared_->elements[k];
-    std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
-    for (std::size_t b = 0; b < elements.tets.batch_count(); ++b)
-      add_transposed(blocks_[k].D + b * elements.batch_size(), blocks_[k].stress[b].data(), blocks_[k].runs,
-                     sums_.data());
-    scatter_sums(elements, f);
-  }
-  const T t = corrected_.t;
-  for (std::size_t c = 0; c < product_.size(); ++c) f[c] += corrected_.added[c] - t * t * corrected_.taken[c];
+void CubatureForces<T>::add_force(T* f) const {
+  for (std::size_t c = 0; c < force_.size(); ++c) f[c] += force_[c];
 }
 
 template <class T>
@@ -212,13 +193,19 @@ void CubatureForces<T>::multiply_changing(const T* x, T* y) {
     const PreparedElements<T>& elements = prepared_->elements[k];
     gather(elements, x);
     std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
-    for (std::size_t b = 0; b < elements.tets.batch_count(); ++b) {
-      const Lanes* D = blocks_[k].D + b * elements.batch_size();
-      const LaneMatrix G = times(D, q_, blocks_[k].runs);
-      Lanes s[9];
-      times(blocks_[k].H[b], G.data(), s);
-      add_transposed(D, s, blocks_[k].runs, sums_.data());
-    }
+    const Block& block = blocks_[k];
+    std::visit(
+        [&](const auto& materials) {
+          with_gradients(elements, block, [&](const auto* D) {
+            for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, D += elements.batch_size()) {
+              const LaneMatrix& B = block.B[b];
+              const LaneMatrix dF = times(D, q_, block.runs) * B;
+              const LaneMatrix dP = materials[b].change(dF) * B.transpose() * block.weight[b];
+              add_transposed(D, dP.data(), block.runs, sums_.data());
+            }
+          });
+        },
+        block.materials);
     scatter_sums(elements, y);
   }
   std::fill(product_.begin(), product_.end(), T(0));
@@ -236,12 +223,11 @@ void CubatureForces<T>::multiply_stiffness(const T* x, T* y) {
 }
 
 template <class T>
-template <class Model>
-T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Block& block) const {
+template <class Model, class Vector>
+T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Vector* D, const Block& block) const {
   T total = T(0);
-  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b) {
-    const LaneMatrix F =
-        times(block.D + b * prepared.batch_size(), q_, block.runs) * block.B[b] + LaneMatrix::Identity();
+  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
+    const LaneMatrix F = times(D, q_, block.runs) * block.B[b] + LaneMatrix::Identity();
     total += sum_of(Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b]);
   }
   return total;
@@ -254,7 +240,9 @@ T CubatureForces<T>::energy(const T* q) {
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       gather(prepared_->elements[k], q);
-      total += block_energy<typename decltype(model)::type>(prepared_->elements[k], blocks_[k]);
+      with_gradients(prepared_->elements[k], blocks_[k], [&](const auto* D) {
+        total += block_energy<typename decltype(model)::type>(prepared_->elements[k], D, blocks_[k]);
+      });
     }
   });
   return total;

@@ -8,8 +8,9 @@
 //   Ψ(F) = Ψ(Rᵀ F R) = Ψ(1 + Ĝ S⁻¹),   vec(Ĝ) = D_e q,  D_e = Σ_i w_i D_e,i Υ
 // (with directions of the world: Ψ(1 + G F_Φ⁻¹)). The chain rule through B = S⁻¹ or F_Φ⁻¹ acts on nine numbers of an
 // element, not on its r columns: with the weight w,
-//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P Bᵀ)      K̃ x = Σ w D_eᵀ H D_e x,   H = (B ⊗ 1) (∂P/∂F) (Bᵀ ⊗ 1)
-// K̃ itself is never summed: that would take 9 r²/2 multiplications an element, a product with it takes 18 r.
+//   energy = Σ w Ψ      f̃ = Σ w D_eᵀ vec(P Bᵀ)      K̃ x = Σ w D_eᵀ vec((∂P/∂F : Y B) Bᵀ),   vec(Y) = D_e x
+// K̃ itself is never summed: that would take 9 r²/2 multiplications an element, a product with it takes 18 r. Nor is
+// ∂P/∂F: the material that was found at F says what it makes of a direction.
 //
 // To energy, force and stiffness the corrections C of the poses' linear responses are added
 // (asset/pose_space_model.h): with s = ½ qᵀ C⁻ q, t = 1/(1 + s/s₀)
@@ -19,9 +20,11 @@
 // sites, and its wrinkles are not the body's (measured: docs/theory.md).
 #pragma once
 
+#include "supple/fem/material_models.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
 
 #include <limits>
+#include <variant>
 
 namespace supple {
 
@@ -43,10 +46,10 @@ class CubatureForces {
   /// What the pose made of bases and weights.
   const PoseInterpolation<T>& pose() const { return pose_; }
 
-  /// Stress and stiffness of all elements at q, padded to stride(), and the elastic energy there [J].
+  /// Force and stiffness at q, padded to stride(). Returns the elastic energy there [J].
   T evaluate(const T* q);
   /// f += f̃ of the last evaluate().
-  void add_force(T* f);
+  void add_force(T* f) const;
   /// y += (K̃ − C⁺) x of the last evaluate(): what changes with q.
   void multiply_changing(const T* x, T* y);
   /// y += K̃ x
@@ -61,27 +64,31 @@ class CubatureForces {
  private:
   using Lanes = Pack<T, width>;
   using LaneMatrix = Eigen::Matrix<Lanes, 3, 3>;
-  using LaneStiffness = Eigen::Matrix<Lanes, 9, 9>;
+  using Materials = std::variant<std::vector<LinearModel<Lanes>>, std::vector<CorotationalModel<Lanes>>,
+                                 std::vector<StVKModel<Lanes>>, std::vector<NeoHookeanModel<Lanes>>,
+                                 std::vector<StableNeoHookeanModel<Lanes>>, std::vector<FleshModel<Lanes>>>;
+  using Stored = typename PreparedElements<T>::Stored;
 
   /// What changes while time runs, of one block of elements.
   struct Block {
     std::vector<ColumnRun> runs;  ///< of its columns that are kept
     std::vector<Lanes> weight, mu, lambda;
     std::vector<LaneMatrix> B;
-    std::vector<Lanes> blended;      ///< D of the pose; empty where the model has one pose
-    const Lanes* D = nullptr;        ///< as PreparedElements has it
-    std::vector<LaneMatrix> stress;  ///< w P Bᵀ
-    std::vector<LaneStiffness> H;    ///< w H
+    std::vector<Stored> blended;  ///< D of the pose; empty where the model has one pose
+    Materials materials;          ///< at F of the last evaluate()
   };
 
   void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
-  template <class Model>
-  T evaluate_block(const PreparedElements<T>& prepared, Block& block);
-  template <class Model>
-  T block_energy(const PreparedElements<T>& prepared, const Block& block) const;
-  /// Own coordinates of a block into q_, and what it has in sums_ out to all coordinates.
+  template <class Body>
+  void with_gradients(const PreparedElements<T>& prepared, const Block& block, const Body& body) const;
+  /// Forces are added to sums_.
+  template <class Model, class Vector>
+  T evaluate_block(const PreparedElements<T>& prepared, const Vector* D, Block& block);
+  template <class Model, class Vector>
+  T block_energy(const PreparedElements<T>& prepared, const Vector* D, const Block& block) const;
+  /// Own coordinates of a block into q_, scaled as its gradients are stored, and what it has in sums_ out to all.
   void gather(const PreparedElements<T>& prepared, const T* all);
-  void scatter_sums(const PreparedElements<T>& prepared, T* all);
+  void scatter_sums(const PreparedElements<T>& prepared, T* all) const;
   /// Of the corrections at a q.
   struct Corrected {
     std::vector<T> added, taken;  ///< C⁺ q, C⁻ q
@@ -92,8 +99,9 @@ class CubatureForces {
   std::shared_ptr<const PreparedModel<T>> prepared_;
   PoseInterpolation<T> pose_;
   std::vector<Block> blocks_;
-  Corrected corrected_;  ///< in the last evaluate() …
-  Corrected elsewhere_;  ///< … and in energy()
+  Corrected corrected_;   ///< in the last evaluate() …
+  Corrected elsewhere_;   ///< … and in energy()
+  std::vector<T> force_;  ///< f̃ of the last evaluate()
   std::vector<T> product_;
   std::vector<T> q_;         ///< of a block
   std::vector<Lanes> sums_;  ///< Dᵀs of a block, still apart by lanes

@@ -144,23 +144,21 @@ void PoseInterpolation<T>::combine_stiffness() {
 
 template <class T>
 void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, T* scratch,
-                                 typename PreparedElements<T>::Lanes* result) const {
+                                 typename PreparedElements<T>::Stored* result) const {
   using Lanes = typename PreparedElements<T>::Lanes;
   const std::size_t columns = elements.columns.place.size(), batches = elements.tets.batch_count();
-  for (std::size_t k = 0; k < active_count_; ++k) {
-    elements.columns.gather(factors(active_[k]), scratch + k * columns);
-    for (std::size_t c = 0; c < columns; ++c) scratch[k * columns + c] *= elements.scale[c];
-  }
+  const std::size_t poses = prepared_->poses;
+  for (std::size_t k = 0; k < active_count_; ++k) elements.columns.gather(factors(active_[k]), scratch + k * columns);
   const auto blend_column = [&](std::size_t b, std::size_t c) {
     const std::size_t at = b * elements.batch_size() + 9 * c;
     Lanes sums[9];
     for (Lanes& sum : sums) sum = Lanes(T(0));
     for (std::size_t k = 0; k < active_count_; ++k) {
       const Lanes factor(scratch[k * columns + c]);
-      const auto* source = elements.gradient(active_[k]) + at;
+      const auto* source = elements.pose_gradients.data() + poses * at + 9 * active_[k];
       for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
     }
-    std::copy(sums, sums + 9, result + at);
+    for (std::size_t n = 0; n < 9; ++n) result[at + n] = narrowed(sums[n], result[at + n]);
   };
   for (std::size_t b = 0; b < batches; ++b)
     for (const ColumnRun& run : runs)

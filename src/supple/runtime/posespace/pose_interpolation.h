@@ -51,9 +51,9 @@ class PoseInterpolation {
   /// the block's columns that are kept, here in whole vectors.
   void blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, std::span<const ColumnRun> runs, T* scratch,
              T* result) const;
-  /// Likewise the gradients of elements.
+  /// Likewise the gradients of elements; they stay divided by the columns' scale.
   void blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, T* scratch,
-             typename PreparedElements<T>::Lanes* result) const;
+             typename PreparedElements<T>::Stored* result) const;
 
  private:
   std::size_t stride() const { return static_cast<std::size_t>(prepared_->stride); }

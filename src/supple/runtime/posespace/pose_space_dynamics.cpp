@@ -198,11 +198,16 @@ typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
 template <class T>
 bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report) {
   constexpr int more = 4;  // iterations, where the first went too far
-  next_q_ = q_;
+  // Flesh that goes on as it did is near the answer, which leaves less for Newton's method to do.
+  for (std::size_t c = 0; c < q_.size(); ++c) next_q_[c] = q_[c] + scheme.h * v_[c];
   double first = 0;
   int planned = settings_.iterations;
   for (int iteration = 0; iteration < planned; ++iteration) {
-    const T energy = find_residual(scheme, mass_damping);
+    T energy = find_residual(scheme, mass_damping);
+    if (iteration == 0 && !(energy < forces_.absurd_energy())) {
+      next_q_ = q_;
+      energy = find_residual(scheme, mass_damping);
+    }
     if (!(energy < forces_.absurd_energy())) return false;
     const double norm = std::sqrt(squared_norm(residual_));
     if (iteration == 0) first = norm;

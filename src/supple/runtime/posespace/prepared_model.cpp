@@ -42,15 +42,16 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   return result;
 }
 
-/// From nine rows per element to nine vectors per column of a batch, columns divided by their `scale`.
+/// From nine rows per element to nine vectors per column of a batch, columns divided by their `scale`; `stride` vectors
+/// from column to column.
 template <class T, class Vector>
-void store_gradients(const MatX& gradients, const VecX& scale, std::size_t batch_size, Vector* target) {
+void store_gradients(const MatX& gradients, const VecX& scale, Eigen::Index stride, Vector* target) {
   constexpr auto width = static_cast<Eigen::Index>(PosedTets<T>::width);
   for (Eigen::Index row = 0; row < gradients.rows(); ++row) {
     const Eigen::Index element = row / 9, k = row % 9;
-    Vector* batch = target + static_cast<std::size_t>(element / width) * batch_size;
+    Vector* batch = target + element / width * stride * gradients.cols();
     for (Eigen::Index c = 0; c < gradients.cols(); ++c)
-      batch[9 * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c) / scale[c]));
+      batch[stride * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c) / scale[c]));
   }
 }
 
@@ -75,15 +76,16 @@ PreparedElements<T> prepare(const ElementBlock& block, int width) {
   const std::size_t size = batches * result.batch_size(), poses = block.gradients.size();
   if (poses == 1) {
     result.gradients.assign(size, Lanes(T(0)));
-    store_gradients<T>(block.gradients[0], VecX::Ones(std::ssize(block.columns)), result.batch_size(),
-                       result.gradients.data());
+    result.scale.assign(block.columns.size(), T(1));
+    store_gradients<T>(block.gradients[0], VecX::Ones(std::ssize(block.columns)), 9, result.gradients.data());
     return result;
   }
   const VecX scale = column_scale(block.gradients);
   for (const double value : scale) result.scale.push_back(static_cast<T>(value));
   result.pose_gradients.assign(poses * size, typename PreparedElements<T>::Stored{});
   for (std::size_t i = 0; i < poses; ++i)
-    store_gradients<T>(block.gradients[i], scale, result.batch_size(), result.pose_gradients.data() + i * size);
+    store_gradients<T>(block.gradients[i], scale, static_cast<Eigen::Index>(9 * poses),
+                       result.pose_gradients.data() + 9 * i);
   return result;
 }
 

@@ -46,17 +46,16 @@ struct PreparedElements {
   /// D where there is one pose: for each batch and column nine vectors, a lane for each element. Both D q and Dᵀ s then
   /// run over memory as it lies, without sums across lanes.
   std::vector<Lanes> gradients;
-  /// D of each of several poses, likewise. They are read only to be blended, once in a step: in single precision they
-  /// are stored in half of it, with a scale for each column. 0.05 % of a gradient is little beside cubature's 3 %.
+  /// D of several poses: for each batch and column nine vectors of the first pose, then of the second, … A step is
+  /// bound by the memory it reads, so in single precision they are stored in half of it, and so is their blend.
+  /// 0.05 % of a gradient is little beside cubature's 3 %.
   using Stored = std::conditional_t<std::is_same_v<T, float>, HalfPack, Lanes>;
   std::vector<Stored> pose_gradients;
+  /// What stored columns are multiplied with: powers of two. With one pose, ones.
   std::vector<T> scale;
 
-  /// Vectors of a batch.
+  /// Vectors of a batch, of one pose.
   std::size_t batch_size() const { return 9 * columns.place.size(); }
-  const Stored* gradient(std::size_t pose) const {
-    return pose_gradients.data() + pose * tets.batch_count() * batch_size();
-  }
 };
 
 template <class T>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_iterations = 24;
 /// Of the error, in the norm of energy, that ends the iterations: what Newton's method leaves is larger.
-constexpr double tolerance = 1e-3;
+constexpr double tolerance = 1e-2;
 
 template <class T>
 void add_scaled(std::vector<T>& target, T factor, const std::vector<T>& other) {
