@@ -184,32 +184,42 @@ FourVec3 cross(const FourVec3& a, const FourVec3& b) {
 
 }  // namespace
 
-/// Those of the chosen vertices that the wire moves, four at a time; found again only when others are chosen.
+/// Those of the chosen vertices that the wire moves, four of one segment at a time; found again only when others are
+/// chosen.
 struct Wire::Workspace final : RigWorkspace {
   struct Group {
-    std::array<std::array<Index, 4>, 4> handle;  ///< for each of a lane's four
-    std::array<Index, 4> at;                     ///< among the chosen vertices
+    std::array<Index, 4> handle;
+    std::array<Index, 4> at;  ///< among the chosen vertices
     std::array<Four, 4> value, slope;
     FourVec3 point, tangent, direction;  ///< the last of length one
     Four weight;                         ///< zero in lanes that pad
   };
   std::vector<Index> vertices;
+  std::vector<Index> order;  ///< of those that are moved
   std::vector<Group> groups;
 
   void choose(std::span<const Index> wanted, const std::vector<Binding>& bindings) {
     if (std::equal(vertices.begin(), vertices.end(), wanted.begin(), wanted.end())) return;
     vertices.assign(wanted.begin(), wanted.end());
+    const auto binding = [&](Index k) -> const Binding& {
+      return bindings[static_cast<std::size_t>(wanted[static_cast<std::size_t>(k)])];
+    };
+    order.clear();
+    for (Index k = 0; k < static_cast<Index>(wanted.size()); ++k)
+      if (binding(k).weight != 0) order.push_back(k);
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return binding(a).handle != binding(b).handle ? binding(a).handle < binding(b).handle : a < b;
+    });
     groups.clear();
     int lane = 4;
-    for (std::size_t k = 0; k < wanted.size(); ++k) {
-      const Binding& binding = bindings[static_cast<std::size_t>(wanted[k])];
-      if (binding.weight == 0) continue;
-      if (lane == 4) {
+    for (const Index k : order) {
+      if (lane == 4 || binding(k).handle != groups.back().handle) {
         lane = 0;
         groups.emplace_back();
-        for (int pad = 0; pad < 4; ++pad) put(binding, static_cast<Index>(k), pad, 0.0);
+        groups.back().handle = binding(k).handle;
+        for (int pad = 0; pad < 4; ++pad) put(binding(k), k, pad, 0.0);
       }
-      put(binding, static_cast<Index>(k), lane++, binding.weight);
+      put(binding(k), k, lane++, binding(k).weight);
     }
   }
 
@@ -220,7 +230,6 @@ struct Wire::Workspace final : RigWorkspace {
     group.at[static_cast<std::size_t>(lane)] = at;
     group.weight.set(lane, weight);
     for (std::size_t j = 0; j < 4; ++j) {
-      group.handle[j][static_cast<std::size_t>(lane)] = binding.handle[j];
       group.value[j].set(lane, binding.value[static_cast<Eigen::Index>(j)]);
       group.slope[j].set(lane, binding.slope[static_cast<Eigen::Index>(j)]);
     }
@@ -235,7 +244,9 @@ struct Wire::Workspace final : RigWorkspace {
 std::unique_ptr<RigWorkspace> Wire::make_workspace(Index most_vertices) const {
   auto workspace = std::make_unique<Workspace>();
   workspace->vertices.reserve(static_cast<std::size_t>(most_vertices));
-  workspace->groups.reserve(static_cast<std::size_t>(most_vertices) / 4 + 1);
+  workspace->order.reserve(static_cast<std::size_t>(most_vertices));
+  // Each segment may end with a group that isn't full.
+  workspace->groups.reserve(static_cast<std::size_t>(most_vertices) / 4 + static_cast<std::size_t>(layout_.size()));
   return workspace;
 }
 
@@ -258,13 +269,13 @@ void Wire::add_displacements(std::span<const double> p, std::span<const Index> v
     FourVec3 offset = zero, t1 = group.tangent, d = zero;
     Four twist(0.0);
     for (std::size_t j = 0; j < 4; ++j) {
-      const auto& h = group.handle[j];
+      const auto handle = static_cast<std::size_t>(group.handle[j]);
       for (std::size_t i = 0; i < 3; ++i) {
-        const Four moved = lanes([&](std::size_t lane) { return offsets[3 * h[lane] + static_cast<Index>(i)]; });
+        const Four moved(offsets[3 * handle + i]);
         offset[i] += group.value[j] * moved;
         t1[i] += group.slope[j] * moved;
       }
-      twist += group.value[j] * lanes([&](std::size_t lane) { return twists[h[lane]]; });
+      twist += group.value[j] * Four(twists[handle]);
     }
     for (std::size_t i = 0; i < 3; ++i)
       d[i] = lanes([&](std::size_t lane) {

@@ -60,6 +60,10 @@ class CubatureForces {
   T absurd_energy() const { return T(1e4) * modulus_; }
   /// Differences of energy below this are rounding [J].
   T energy_noise() const { return T(64) * std::numeric_limits<T>::epsilon() * modulus_; }
+  /// Energy of the motion that rounding of the forces makes [J]: strains are differences from one.
+  T force_noise() const {
+    return T(64) * std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon() * modulus_;
+  }
 
  private:
   using Lanes = Pack<T, width>;

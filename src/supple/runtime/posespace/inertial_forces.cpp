@@ -51,7 +51,7 @@ void InertialForces<T>::set_pose(const PoseInterpolation<T>& pose, const FrameFi
     Block& block = blocks_[b];
     const PreparedVertices<T>& vertices = prepared_->inertia[b];
     if (pose.constant()) {
-      block.U = vertices.basis.pose(0);
+      block.U = vertices.basis.values.data();
     } else {
       pose.blend(vertices.basis, vertices.columns, block.runs, scratch_.data(), block.blended.data());
       block.U = block.blended.data();

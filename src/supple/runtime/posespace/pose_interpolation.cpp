@@ -25,6 +25,8 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   active_.assign(model.poses, 0);
   scale_.assign(stride(), T(0));
   factors_.assign(model.poses * stride(), T(0));
+  products_.assign(model.mass.matrices, T(0));
+  shares_.assign(model.poses, T(0));
   mass_.assign(model.triangle(), T(0));
   for (auto* matrix : {&added_, &taken_, &linear_}) matrix->assign(model.triangle(), T(0));
   exact_[0] = 1;
@@ -60,20 +62,16 @@ void PoseInterpolation<T>::for_each_column(const Body& body) const {
 }
 
 template <class T>
-void PoseInterpolation<T>::clear(T* matrix) const {
-  const auto s = static_cast<int>(stride());
-  for_each_column([&](int c, int begin, int end) { std::fill(matrix + c * s + begin, matrix + c * s + end, T(0)); });
-}
-
-template <class T>
-void PoseInterpolation<T>::add_scaled(T factor, const T* matrix, T* target) const {
+void PoseInterpolation<T>::combine_system(T mass_factor, T linear_factor, T* A, T* P) const {
   using Lanes = LanesOf<T>;
-  const Lanes f(factor);
   const auto s = static_cast<int>(stride());
+  const Lanes c_mass(mass_factor), c_linear(linear_factor), one(T(1));
   for_each_column([&](int c, int begin, int end) {
-    const T* from = matrix + c * s;
-    T* to = target + c * s;
-    for (int r = begin; r < end; r += Lanes::width) store(to + r, load(to + r) + f * load(from + r));
+    for (int at = c * s + begin; at < c * s + end; at += Lanes::width) {
+      const Lanes mass = c_mass * load(mass_.data() + at), linear = load(linear_.data() + at);
+      store(A + at, mass + c_linear * linear + load(added_.data() + at));
+      store(P + at, mass + (c_linear + one) * linear);
+    }
   });
 }
 
@@ -95,33 +93,41 @@ void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
 }
 
 template <class T>
+template <class Vector>
+void PoseInterpolation<T>::sum(const TriangleStack<Vector>& stack, const T* factors, const T* scale, T* result) const {
+  using Lanes = LanesOf<T>;
+  const auto s = static_cast<int>(stride());
+  const Vector* values = stack.values.data();
+  for (const auto& [column, row] : stack.places) {
+    const Vector* own = values;
+    values += stack.matrices;
+    if (!kept_.all() && !(kept_.has(column) && kept_.has(row))) continue;
+    Lanes sum(T(0));
+    for (std::size_t k = 0; k < stack.matrices; ++k) sum += widened(own[k]) * Lanes(factors[k]);
+    if (scale != nullptr) sum = sum * Lanes(scale[column]) * load(scale + row);
+    store(result + column * s + row, sum);
+  }
+}
+
+template <class T>
 void PoseInterpolation<T>::combine_mass() {
   const PreparedModel<T>& model = *prepared_;
-  clear(mass_.data());
-  for (const std::size_t i : active()) {
-    for (const std::size_t j : active()) {
-      const T product = weights_[i] * weights_[j];
-      if (j > i || std::abs(product) <= T(negligible)) continue;
-      add_scaled(product, model.mass.data() + (i * (i + 1) / 2 + j) * model.triangle(), mass_.data());
-    }
-  }
-  combine_stiffness();
+  for (std::size_t i = 0, pair = 0; i < weights_.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j, ++pair) products_[pair] = weights_[i] * weights_[j];
+  sum(model.mass, products_.data(), nullptr, mass_.data());
   for (int c = 0; c < model.size; ++c) {
     if (!kept_.has(c)) continue;
     const T square = mass_[static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(c)];
     // A column that cancels out between poses has no direction left to be scaled up.
     scale_[static_cast<std::size_t>(c)] = square > T(1e-4) ? T(1) / std::sqrt(square) : T(100);
   }
+  using Lanes = LanesOf<T>;
   for_each_column([&](int c, int begin, int end) {
-    for (int r = std::max(c, begin); r < std::min(end, model.size); ++r) {
-      const auto at = static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(r);
-      const T both = scale_[static_cast<std::size_t>(c)] * scale_[static_cast<std::size_t>(r)];
-      mass_[at] *= both;
-      added_[at] *= both;
-      taken_[at] *= both;
-      linear_[at] *= both;
-    }
+    T* column = mass_.data() + static_cast<std::size_t>(c) * stride();
+    const Lanes own(scale_[static_cast<std::size_t>(c)]);
+    for (int r = begin; r < end; r += Lanes::width) store(column + r, load(column + r) * own * load(scale_.data() + r));
   });
+  combine_stiffness();
   for (const std::size_t i : active())
     for (std::size_t c = 0; c < stride(); ++c) factors_[i * stride() + c] = weights_[i] * scale_[c];
 }
@@ -129,17 +135,12 @@ void PoseInterpolation<T>::combine_mass() {
 template <class T>
 void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
-  T sum = T(0);
-  for (const std::size_t i : active()) sum += std::max(T(0), weights_[i]);
-  for (auto* matrix : {&added_, &taken_, &linear_}) clear(matrix->data());
-  for (const std::size_t i : active()) {
-    if (!(weights_[i] > T(0))) continue;
-    const T share = weights_[i] / sum;
-    const std::size_t first = i * model.triangle();
-    add_scaled(share, model.added.data() + first, added_.data());
-    add_scaled(share, model.taken.data() + first, taken_.data());
-    add_scaled(share, model.linear.data() + first, linear_.data());
-  }
+  T total = T(0);
+  for (const T weight : weights_) total += std::max(T(0), weight);
+  for (std::size_t i = 0; i < weights_.size(); ++i) shares_[i] = std::max(T(0), weights_[i]) / total;
+  sum(model.added, shares_.data(), scale_.data(), added_.data());
+  sum(model.taken, shares_.data(), scale_.data(), taken_.data());
+  sum(model.linear, shares_.data(), scale_.data(), linear_.data());
 }
 
 template <class T>
@@ -170,16 +171,16 @@ void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockCol
                                  std::span<const ColumnRun> runs, T* scratch, T* result) const {
   using Lanes = LanesOf<T>;
   const std::size_t width = matrices.stride;
-  std::size_t count = 0;
-  for (const std::size_t i : active()) {
-    T* row = scratch + count++ * width;
+  for (std::size_t k = 0; k < active_count_; ++k) {
+    T* row = scratch + k * width;
     std::fill(row, row + width, T(0));
-    columns.gather(factors(i), row);
+    columns.gather(factors(active_[k]), row);
+    for (std::size_t c = 0; c < width; ++c) row[c] *= matrices.scale[c];
   }
   const auto blend_vector = [&](std::size_t r, std::size_t c) {
+    const auto* vectors = matrices.vectors(r, c);
     Lanes sum(T(0));
-    for (std::size_t k = 0; k < count; ++k)
-      sum += load(matrices.pose(active_[k]) + r * width + c) * load(scratch + k * width + c);
+    for (std::size_t k = 0; k < active_count_; ++k) sum += widened(vectors[active_[k]]) * load(scratch + k * width + c);
     store(result + r * width + c, sum);
   };
   for (std::size_t r = 0; r < matrices.rows; ++r)

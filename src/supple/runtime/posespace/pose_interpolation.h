@@ -40,10 +40,8 @@ class PoseInterpolation {
   const T* taken() const { return taken_.data(); }
   const T* linear() const { return linear_.data(); }
 
-  /// matrix ← 0
-  void clear(T* matrix) const;
-  /// target += factor · matrix, both lower triangles in padded columns.
-  void add_scaled(T factor, const T* matrix, T* target) const;
+  /// A ← c_M M̃ + c_Λ Λ̃ + C⁺,  P ← c_M M̃ + (c_Λ + 1) Λ̃: lower triangles in padded columns.
+  void combine_system(T mass_factor, T linear_factor, T* A, T* P) const;
   /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
 
@@ -62,11 +60,15 @@ class PoseInterpolation {
   void for_each_column(const Body& body) const;
   void combine_mass();
   void combine_stiffness();
+  /// result ← Σ_k factors_k matrix_k, rows and columns then times `scale` where that is given.
+  template <class Vector>
+  void sum(const TriangleStack<Vector>& stack, const T* factors, const T* scale, T* result) const;
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   KeptColumns kept_;
   std::vector<double> exact_, scratch_;
   std::vector<T> weights_, scale_, factors_, mass_, added_, taken_, linear_;
+  std::vector<T> products_, shares_;  ///< w_i w_j of all pairs, and w⁺_i / Σ w⁺
   std::vector<std::size_t> active_;
   std::size_t active_count_ = 0;
 };

@@ -85,6 +85,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
 template <class T>
 void PoseSpaceDynamics<T>::reset() {
   for (auto* values : {&q_, &v_, &a_}) std::fill(values->begin(), values->end(), T(0));
+  energy_ = T(0);
   accelerated_ = true;
   inertia_.forget();
   inertia_.restate(q_.data(), v_.data());
@@ -96,6 +97,7 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
   std::copy(velocity.begin(), velocity.end(), v_.begin());
   detail_.kept().clear_others(q_.data());
   detail_.kept().clear_others(v_.data());
+  energy_ = forces_.energy(q_.data());
   inertia_.restate(q_.data(), v_.data());
   accelerated_ = false;
 }
@@ -169,11 +171,24 @@ T PoseSpaceDynamics<T>::find_residual(const Scheme& scheme, T mass_damping) {
   return energy;
 }
 
+/// next_q_ ← where flesh comes to when it goes on as it did, as long as its energy suffices for that: then little is
+/// left to Newton's method, and what conjugate gradients leave is part of the forces' work only, not of the motion.
+/// Otherwise next_q_ ← q. Returns the elastic energy there, as find_residual() does.
+template <class T>
+T PoseSpaceDynamics<T>::start(const Scheme& scheme, T mass_damping) {
+  for (std::size_t c = 0; c < q_.size(); ++c) next_q_[c] = q_[c] + scheme.h * v_[c];
+  const T energy = find_residual(scheme, mass_damping);
+  const T work = std::abs(scheme.h * dot(force_.data(), v_.data(), prepared_->stride));
+  if (energy <= energy_ + kinetic_energy() + work + forces_.energy_noise()) return energy;
+  next_q_ = q_;
+  return find_residual(scheme, mass_damping);
+}
+
 /// Moves next_q_ along along_, not so far that what the step minimises
 ///   φ(q') = ½ Δᵀ (c_M M̃ + c_Λ Λ̃) Δ + bᵀ Δ + W(q'),   ∇φ = residual
 /// would grow.
 template <class T>
-typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
+typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T& energy) {
   const int n = prepared_->stride;
   const T expected = T(0.5) * dot(along_.data(), residual_.data(), n);
   const bool audible = -expected > forces_.energy_noise();
@@ -185,10 +200,13 @@ typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
   // Where stiffness nearly vanishes Newton's method wants to go very far.
   for (T length = T(1); length > T(1e-6); length *= T(0.3)) {
     for (std::size_t c = 0; c < next_q_.size(); ++c) trial_[c] = next_q_[c] + length * along_[c];
-    T change = expected;
-    if (audible)
-      change = length * slope + T(0.5) * length * length * curvature + forces_.energy(trial_.data()) - energy;
+    T change = expected, there = energy;
+    if (audible) {
+      there = forces_.energy(trial_.data());
+      change = length * slope + T(0.5) * length * length * curvature + there - energy;
+    }
     if (!(change <= forces_.energy_noise())) continue;
+    energy = there;
     std::swap(next_q_, trial_);
     return std::abs(change - expected) <= T(0.2) * std::abs(expected) ? Descent::expected : Descent::surprising;
   }
@@ -198,16 +216,11 @@ typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T energy) {
 template <class T>
 bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report) {
   constexpr int more = 4;  // iterations, where the first went too far
-  // Flesh that goes on as it did is near the answer, which leaves less for Newton's method to do.
-  for (std::size_t c = 0; c < q_.size(); ++c) next_q_[c] = q_[c] + scheme.h * v_[c];
+  T energy = start(scheme, mass_damping);
   double first = 0;
   int planned = settings_.iterations;
   for (int iteration = 0; iteration < planned; ++iteration) {
-    T energy = find_residual(scheme, mass_damping);
-    if (iteration == 0 && !(energy < forces_.absurd_energy())) {
-      next_q_ = q_;
-      energy = find_residual(scheme, mass_damping);
-    }
+    if (iteration > 0) energy = find_residual(scheme, mass_damping);
     if (!(energy < forces_.absurd_energy())) return false;
     const double norm = std::sqrt(squared_norm(residual_));
     if (iteration == 0) first = norm;
@@ -222,6 +235,7 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
     if (descent == Descent::surprising)
       planned = std::min(std::max(planned, iteration + 2), settings_.iterations + more);
   }
+  energy_ = energy;
   find_rates(scheme);
   return all_finite(next_q_) && all_finite(next_v_) && all_finite(next_a_);
 }

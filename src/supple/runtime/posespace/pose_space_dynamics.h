@@ -101,7 +101,9 @@ class PoseSpaceDynamics {
   T find_residual(const Scheme& scheme, T mass_damping);
   /// How far φ fell: as Newton's method expects, so that it has said all it can; otherwise; or not at all.
   enum class Descent { expected, surprising, none };
-  Descent descend(T energy);
+  /// `energy`: elastic, where next_q_ is.
+  Descent descend(T& energy);
+  T start(const Scheme& scheme, T mass_damping);
   bool solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
@@ -115,6 +117,7 @@ class PoseSpaceDynamics {
   std::vector<Vec3> positions_;
 
   bool accelerated_ = true;           ///< a_ fits q_ and v_
+  T energy_ = T(0);                   ///< elastic, after the last step
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
   std::vector<T> next_q_, next_v_, next_a_, residual_, along_, elastic_, trial_;
   LevelOfDetail detail_;

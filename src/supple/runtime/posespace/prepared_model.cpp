@@ -3,6 +3,7 @@
 
 #include "supple/runtime/posespace/level_of_detail.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace supple {
@@ -14,15 +15,39 @@ BlockColumns block_columns(const std::vector<Index>& columns, int width) {
   return {{columns.begin(), columns.end()}, padded(static_cast<int>(columns.size()), width)};
 }
 
+/// A power of two above the largest entry of each column in any pose: exact, also of what was rounded.
+VecX column_scale(const std::vector<MatX>& poses) {
+  VecX largest = VecX::Constant(poses.front().cols(), 1e-300);
+  for (const MatX& pose : poses)
+    if (pose.rows() > 0) largest = largest.cwiseMax(pose.cwiseAbs().colwise().maxCoeff().transpose());
+  return largest.unaryExpr([](double value) { return std::exp2(std::ceil(std::log2(value)) + 1); });
+}
+
 template <class T>
 PoseMatrices<T> pose_matrices(const std::vector<MatX>& matrices, std::size_t rows, int stride) {
-  PoseMatrices<T> result{rows, static_cast<std::size_t>(stride), {}};
-  result.values.assign(matrices.size() * rows * result.stride, T(0));
+  constexpr Eigen::Index width = LanesOf<T>::width;
+  PoseMatrices<T> result;
+  result.rows = rows, result.stride = static_cast<std::size_t>(stride), result.poses = matrices.size();
+  const bool several = matrices.size() > 1;
+  if (several)
+    result.packed.assign(matrices.size() * rows * result.stride / width, StoredLanes<T>{});
+  else
+    result.values.assign(rows * result.stride, T(0));
+  const VecX scale = column_scale(matrices);
+  result.scale.assign(result.stride, T(1));
+  for (Eigen::Index c = 0; c < scale.size() && several; ++c)
+    result.scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
   for (std::size_t i = 0; i < matrices.size(); ++i) {
     const MatX& matrix = matrices[i];
-    T* target = result.values.data() + i * rows * result.stride;
-    for (Eigen::Index r = 0; r < matrix.rows(); ++r)
-      for (Eigen::Index c = 0; c < matrix.cols(); ++c) target[r * stride + c] = static_cast<T>(matrix(r, c));
+    for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
+      for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
+        const std::size_t vector = static_cast<std::size_t>(r * stride + c) / width * matrices.size() + i;
+        if (several)
+          result.packed[vector].set(static_cast<int>(c % width), static_cast<T>(matrix(r, c) / scale[c]));
+        else
+          result.values[static_cast<std::size_t>(r * stride + c)] = static_cast<T>(matrix(r, c));
+      }
+    }
   }
   return result;
 }
@@ -53,14 +78,6 @@ void store_gradients(const MatX& gradients, const VecX& scale, Eigen::Index stri
     for (Eigen::Index c = 0; c < gradients.cols(); ++c)
       batch[stride * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c) / scale[c]));
   }
-}
-
-/// A power of two above the largest entry of each column in any pose: exact, also of gradients that were rounded.
-VecX column_scale(const std::vector<MatX>& gradients) {
-  VecX largest = VecX::Constant(gradients.front().cols(), 1e-300);
-  for (const MatX& pose : gradients)
-    if (pose.rows() > 0) largest = largest.cwiseMax(pose.cwiseAbs().colwise().maxCoeff().transpose());
-  return largest.unaryExpr([](double value) { return std::exp2(std::ceil(std::log2(value)) + 1); });
 }
 
 template <class T>
@@ -97,11 +114,34 @@ PreparedVertices<T> prepare(const VertexBlock& block, int width) {
   return result;
 }
 
-/// The lower triangle of a symmetric matrix, in padded columns.
-template <class T>
-void store_lower(const MatX& matrix, int stride, T* target) {
-  for (Eigen::Index c = 0; c < matrix.cols(); ++c)
-    for (Eigen::Index r = c; r < matrix.rows(); ++r) target[c * stride + r] = static_cast<T>(matrix(r, c));
+template <class T, class Vector>
+void stack_up(const std::vector<MatX>& matrices, TriangleStack<Vector>& stack) {
+  constexpr int width = LanesOf<T>::width;
+  stack.matrices = matrices.size();
+  const Eigen::Index size = matrices.front().rows();
+  for (Eigen::Index c = 0; c < size; ++c) {
+    for (Eigen::Index row = c / width * width; row < size; row += width) {
+      const Eigen::Index first = std::max(row, c), count = std::min(row + width, size) - first;
+      if (std::all_of(matrices.begin(), matrices.end(),
+                      [&](const MatX& matrix) { return matrix.col(c).segment(first, count).isZero(0); }))
+        continue;
+      stack.places.push_back({static_cast<int>(c), static_cast<int>(row)});
+      for (const MatX& matrix : matrices) {
+        Vector& lanes = stack.values.emplace_back();
+        for (Eigen::Index r = row; r < row + width; ++r) {
+          const bool inside = r >= first && r < first + count;
+          lanes.set(static_cast<int>(r - row), inside ? static_cast<T>(matrix(r, c)) : T(0));
+        }
+      }
+    }
+  }
+}
+
+/// Those that a model has; models of one pose may have none.
+std::vector<MatX> or_else(const std::vector<MatX>& matrices, std::size_t poses, const MatX& missing) {
+  std::vector<MatX> result = matrices;
+  result.resize(poses, missing);
+  return result;
 }
 
 }  // namespace
@@ -115,20 +155,14 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
   for (const ElementBlock& block : model->elements) elements.push_back(prepare<T>(block, width));
   for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(block.vertices, width));
   for (const VertexBlock& block : model->surface.blocks) surface.push_back(prepare<T>(block, width));
-  mass.assign(poses * (poses + 1) / 2 * triangle(), T(0));
-  for (auto* matrices : {&added, &taken, &linear}) matrices->assign(poses * triangle(), T(0));
-  const MatX diagonal = model->stiffness.asDiagonal();
-  for (std::size_t i = 0, pair = 0; i < poses; ++i) {
-    if (i < model->added.size()) store_lower(model->added[i], stride, added.data() + i * triangle());
-    if (i < model->taken.size()) store_lower(model->taken[i], stride, taken.data() + i * triangle());
-    store_lower(i < model->linear.size() ? model->linear[i] : diagonal, stride, linear.data() + i * triangle());
-    for (std::size_t j = 0; j <= i; ++j, ++pair) {
-      MatX both = MatX::Identity(size, size);
-      if (pair < model->mass.size())
-        both = i == j ? model->mass[pair] : MatX(model->mass[pair] + model->mass[pair].transpose());
-      store_lower(both, stride, mass.data() + pair * triangle());
-    }
-  }
+  stack_up<T>(or_else(model->added, poses, MatX::Zero(size, size)), added);
+  stack_up<T>(or_else(model->taken, poses, MatX::Zero(size, size)), taken);
+  stack_up<T>(or_else(model->linear, poses, model->stiffness.asDiagonal()), linear);
+  std::vector<MatX> pairs = or_else(model->mass, poses * (poses + 1) / 2, MatX::Identity(size, size));
+  for (std::size_t i = 0, pair = 0; i < poses; ++i)
+    for (std::size_t j = 0; j <= i; ++j, ++pair)
+      if (i != j && pair < model->mass.size()) pairs[pair] += model->mass[pair].transpose();
+  stack_up<T>(pairs, mass);
 }
 
 template struct PreparedModel<float>;

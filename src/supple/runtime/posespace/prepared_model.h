@@ -4,6 +4,7 @@
 #pragma once
 
 #include "supple/math/half.h"
+#include "supple/runtime/posespace/lanes.h"
 #include "supple/runtime/posespace/posed_tets.h"
 
 #include <type_traits>
@@ -27,13 +28,42 @@ struct BlockColumns {
   }
 };
 
+/// What is stored of several poses: in single precision half of it. Steps are bound by the memory they read, and 0.05 %
+/// of a basis is little beside cubature's 3 %.
+template <class T>
+using StoredLanes = std::conditional_t<std::is_same_v<T, float>, HalfPack, LanesOf<T>>;
+
 /// Matrices of the same size, one for each pose, padded rows.
 template <class T>
 struct PoseMatrices {
-  std::size_t rows = 0, stride = 0;
-  std::vector<T> values;
+  std::size_t rows = 0, stride = 0, poses = 0;
+  std::vector<T> values;  ///< of one pose alone
+  /// Of several: for each vector of a row that of the first pose, then of the second, …; times `scale`, powers of two.
+  std::vector<StoredLanes<T>> packed;
+  std::vector<T> scale;  ///< of each column, padded
 
-  const T* pose(std::size_t i) const { return values.data() + i * rows * stride; }
+  /// All poses' vectors of a row, from column c on.
+  const StoredLanes<T>* vectors(std::size_t row, std::size_t c) const {
+    return packed.data() + (row * stride + c) / LanesOf<T>::width * poses;
+  }
+  /// One number of a pose: for what happens at single vertices.
+  T entry(std::size_t pose, std::size_t row, std::size_t c) const {
+    if (poses == 1) return values[row * stride + c];
+    return widened(vectors(row, c)[pose])[static_cast<int>(c % LanesOf<T>::width)] * scale[c];
+  }
+};
+
+/// Lower triangles of several symmetric matrices that are only ever summed up: of each vector of rows that isn't zero
+/// in all of them (regions that don't overlap have nothing in common) the matrices' vectors side by side, so that a
+/// weighted sum reads memory as it lies.
+template <class Vector>
+struct TriangleStack {
+  struct Place {
+    int column, row;
+  };
+  std::size_t matrices = 0;
+  std::vector<Place> places;
+  std::vector<Vector> values;
 };
 
 template <class T>
@@ -46,10 +76,9 @@ struct PreparedElements {
   /// D where there is one pose: for each batch and column nine vectors, a lane for each element. Both D q and Dᵀ s then
   /// run over memory as it lies, without sums across lanes.
   std::vector<Lanes> gradients;
-  /// D of several poses: for each batch and column nine vectors of the first pose, then of the second, … A step is
-  /// bound by the memory it reads, so in single precision they are stored in half of it, and so is their blend.
-  /// 0.05 % of a gradient is little beside cubature's 3 %.
-  using Stored = std::conditional_t<std::is_same_v<T, float>, HalfPack, Lanes>;
+  /// D of several poses: for each batch and column nine vectors of the first pose, then of the second, … Their blend is
+  /// stored likewise.
+  using Stored = StoredLanes<T>;
   std::vector<Stored> pose_gradients;
   /// What stored columns are multiplied with: powers of two. With one pose, ones.
   std::vector<T> scale;
@@ -78,11 +107,12 @@ struct PreparedModel {
   std::vector<int> regions;  ///< where the columns of each end
   std::vector<PreparedElements<T>> elements;
   std::vector<PreparedVertices<T>> inertia, surface;
-  /// Lower triangles, `size` padded columns each: for each pair of poses j ≤ i what w_i w_j is multiplied with …
-  std::vector<T> mass;
+  /// For each pair of poses j ≤ i what w_i w_j is multiplied with: columns of unit mass, so entries of at most two …
+  TriangleStack<StoredLanes<T>> mass;
   /// … and for each pose what w_i is.
-  std::vector<T> added, taken, linear;
+  TriangleStack<LanesOf<T>> added, taken, linear;
 
+  /// Entries of a lower triangle in `size` padded columns.
   std::size_t triangle() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(stride); }
 };
 

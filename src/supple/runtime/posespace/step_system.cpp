@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_iterations = 24;
 /// Of the error, in the norm of energy, that ends the iterations: what Newton's method leaves is larger.
-constexpr double tolerance = 1e-2;
+constexpr double tolerance = 5e-3;
 
 template <class T>
 void add_scaled(std::vector<T>& target, T factor, const std::vector<T>& other) {
@@ -31,13 +31,7 @@ template <class T>
 bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor) {
   if (pose.constant() && mass_factor == mass_factor_ && linear_factor == linear_factor_) return true;
   mass_factor_ = mass_factor, linear_factor_ = linear_factor;
-  std::copy(pose.added(), pose.added() + A_.size(), A_.begin());
-  pose.add_scaled(mass_factor, pose.mass(), A_.data());
-  pose.add_scaled(linear_factor, pose.linear(), A_.data());
-  T* P = preconditioner_.matrix();
-  pose.clear(P);
-  pose.add_scaled(mass_factor, pose.mass(), P);
-  pose.add_scaled(linear_factor + T(1), pose.linear(), P);
+  pose.combine_system(mass_factor, linear_factor, A_.data(), preconditioner_.matrix());
   if (preconditioner_.factorize(pose.kept())) return true;
   mass_factor_ = T(0);
   return false;
@@ -52,7 +46,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta) {
   p_ = z_;
   T remaining = dot(residual_.data(), z_.data(), stride_);
   if (!std::isfinite(remaining)) return -1;
-  const T enough = static_cast<T>(tolerance * tolerance) * remaining;
+  const T enough = std::max(static_cast<T>(tolerance * tolerance) * remaining, forces.force_noise());
   int iteration = 0;
   while (iteration < most_iterations && remaining > enough) {
     ++iteration;

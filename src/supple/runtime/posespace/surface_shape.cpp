@@ -19,6 +19,20 @@ SurfaceShape<T>::SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared) 
   scaled_.assign(widest * prepared_->poses, T(0));
 }
 
+/// A row times the coordinates: of all poses, each with its factors, or of the only one.
+template <class T>
+T SurfaceShape<T>::times_scaled(const PoseMatrices<T>& basis, std::size_t row,
+                                std::span<const std::size_t> active) const {
+  if (basis.poses == 1)
+    return dot(basis.values.data() + row * basis.stride, scaled_.data(), static_cast<int>(basis.stride));
+  LanesOf<T> sums(T(0));
+  const auto* vectors = basis.vectors(row, 0);
+  for (std::size_t c = 0; c < basis.stride; c += LanesOf<T>::width, vectors += basis.poses)
+    for (std::size_t k = 0; k < active.size(); ++k)
+      sums += widened(vectors[active[k]]) * load(scaled_.data() + k * basis.stride + c);
+  return sum_of(sums);
+}
+
 template <class T>
 void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const FrameField<T>& frames, const T* q,
                                     const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown) {
@@ -33,15 +47,12 @@ void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const Fram
       std::fill(row, row + stride, T(0));
       const T* factors = pose.factors(active[k]);
       for (std::size_t c = 0; c < block.columns.place.size(); ++c)
-        row[c] = q[block.columns.place[c]] * factors[block.columns.place[c]];
+        row[c] = q[block.columns.place[c]] * factors[block.columns.place[c]] * block.basis.scale[c];
     }
     for (std::size_t v = 0; v < block.count(); ++v) {
-      Vector u = Vector::Zero();
-      for (std::size_t k = 0; k < active.size(); ++k) {
-        const T* rows = block.basis.pose(active[k]) + 3 * v * stride;
-        for (std::size_t i = 0; i < 3; ++i)
-          u[static_cast<Eigen::Index>(i)] += dot(rows + i * stride, scaled_.data() + k * stride, block.columns.stride);
-      }
+      Vector u;
+      for (std::size_t i = 0; i < 3; ++i)
+        u[static_cast<Eigen::Index>(i)] = times_scaled(block.basis, 3 * v + i, active);
       moved_[first_[b] + v] = rotating ? Vector(frames.blend(surface.blocks[b].frames[v]) * u) : u;
     }
   }
@@ -66,14 +77,14 @@ void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameFie
     Vector local = force.cast<T>() * weight;
     if (prepared_->model->directions == BasisDirections::rotating)
       local = frames.blend(surface.blocks[b].frames[v]).transpose() * local;
-    const auto stride = static_cast<std::size_t>(block.columns.stride);
     for (const std::size_t i : pose.active()) {
-      const T* rows = block.basis.pose(i) + 3 * v * stride;
       const T* factors = pose.factors(i);
-      for (std::size_t c = 0; c < block.columns.place.size(); ++c)
-        f[block.columns.place[c]] +=
-            factors[block.columns.place[c]] *
-            (rows[c] * local[0] + rows[stride + c] * local[1] + rows[2 * stride + c] * local[2]);
+      for (std::size_t c = 0; c < block.columns.place.size(); ++c) {
+        T along = T(0);
+        for (std::size_t d = 0; d < 3; ++d)
+          along += block.basis.entry(i, 3 * v + d, c) * local[static_cast<Eigen::Index>(d)];
+        f[block.columns.place[c]] += factors[block.columns.place[c]] * along;
+      }
     }
   }
 }

@@ -24,6 +24,8 @@ class SurfaceShape {
  private:
   using Vector = Eigen::Matrix<T, 3, 1>;
 
+  T times_scaled(const PoseMatrices<T>& basis, std::size_t row, std::span<const std::size_t> active) const;
+
   std::shared_ptr<const PreparedModel<T>> prepared_;
   std::vector<std::size_t> first_;  ///< vertex of each block among all, and their number
   std::vector<Vector> moved_;       ///< of the mesh's vertices
