@@ -175,7 +175,7 @@ Result<Clip> make_ik_clip(const Skeleton& skeleton, const Clip* base, const IkGo
     if (base) sample_clip(*base, time, ClipWrap::hold, pose);
     Vec3 target;
     sample_channel(path, time, {target.data(), 3});
-    if (chain.size() == 3) {
+    if (chain.size() == 3 && goal.stiffness.empty()) {
       solve_two_bones(skeleton, pose, chain[0], chain[1], chain[2], target, goal.pole);
     } else {
       solve_chain(skeleton, pose, chain, target, {.stiffness = goal.stiffness});

@@ -41,7 +41,7 @@ struct IkGoal {
   Index tip = 0;
   std::vector<double> times;  ///< [s], strictly ascending
   std::vector<Vec3> targets;  ///< in the world, one per time; straight between them
-  std::optional<Vec3> pole;   ///< chains of two bones only
+  std::optional<Vec3> pole;   ///< chains of two bones without stiffness only
   std::vector<double> stiffness;
 };
 
