@@ -102,6 +102,17 @@ TEST_F(RecipeReachTest, LongerChainsStiffnessAndRateAreUsed) {
             turn(prepared(two_bones + "stiffness = [0.9]\n" + keys), "elbow") - 0.01);
 }
 
+/// A corner of the target's way between two frames would be cut.
+TEST_F(RecipeReachTest, KeysAreMetWhateverTheRate) {
+  const std::string between = "[[reach.key]]\ntime = 0.77\ntarget = [0.3, 0.3, 0.2]\n";
+  const std::size_t second = keys.find("[[reach.key]]", 1);
+  const RawCharacter character =
+      prepared(two_bones + "rate = 7\n" + keys.substr(0, second) + between + keys.substr(second));
+  EXPECT_LT((place(character, "grab", 0.5, "wrist") - Vec3(0.4, 0.1, 0.2)).norm(), 1e-6);
+  EXPECT_LT((place(character, "grab", 0.77, "wrist") - Vec3(0.3, 0.3, 0.2)).norm(), 1e-6);
+  EXPECT_LT((place(character, "grab", 1.5, "wrist") - Vec3(0.35, -0.2, 0.25)).norm(), 1e-6);
+}
+
 TEST_F(RecipeReachTest, ThePoleSaysWhereTheElbowGoes) {
   for (const double side : {-5.0, 5.0}) {
     const RawCharacter character = prepared(two_bones + "pole = [0, " + std::to_string(side) + ", 0]\n" + keys);
