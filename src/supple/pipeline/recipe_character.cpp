@@ -221,7 +221,7 @@ void warn_of_misses(const RecipeReach& reach, std::span<const Index> chain, cons
     sample_clip(clip, key.time, ClipWrap::hold, pose);
     const Vec3 tip = world_matrix(skeleton, pose, chain.back()).translation();
     const Vec3 root = world_matrix(skeleton, pose, chain.front()).translation();
-    if ((key.target - tip).norm() <= 0.02 * (key.target - root).norm()) continue;
+    if ((key.target - tip).norm() <= 0.005 * (key.target - root).norm()) continue;
     character.warnings.push_back(fmt::format("the clip \"{}\" leaves \"{}\" {:.3g} m from its target at {:g} s",
                                              reach.name, reach.tip, (key.target - tip).norm(), key.time));
   }
