@@ -25,7 +25,7 @@ function(build_consumer folder)
   run_or_fail(${CMAKE_COMMAND} --build ${WORK}/${folder})
 endfunction()
 
-build_consumer(everything)
+build_consumer(everything -D EXAMPLES=${SOURCE}/examples)
 run_or_fail(${WORK}/everything/use_runtime)
 run_or_fail(${WORK}/everything/use_supple)
 

@@ -75,6 +75,16 @@ Recipe full_recipe() {
                        Interpolation::cubic,
                        {{"arm", 0, Vec3(0, 0, 90), std::nullopt, std::nullopt},
                         {"arm", 0.7, Vec3(1.5, -2, 1e-7), Vec3(0, 1, 0), Vec3(1, 2, 1)}}}};
+  recipe.reaches = {
+      {"grab", "should\"er", "hand", "Arm|walk", 59.94, {0.25, 1.0 / 3}, std::nullopt, {{0.1, Vec3(0, 1, 2)}}},
+      {"wipe",
+       "shoulder",
+       "hand",
+       "",
+       30,
+       {},
+       Vec3(0, -1, 1e-7),
+       {{0, Vec3(0.1 + 0.2, 1, 0)}, {1.0 / 3, Vec3(1, 1, 0)}}}};
   return recipe;
 }
 
@@ -86,6 +96,9 @@ TEST_F(RecipeTest, WhatIsWrittenIsRead) {
   EXPECT_TRUE(*read == recipe) << write_recipe(*read);
   Recipe other = recipe;
   other.keyframes[0].keys[1].scale = Vec3(1, 2, 1.5);
+  EXPECT_FALSE(other == recipe);
+  other = recipe;
+  other.reaches[1].keys[1].target[2] = 1e-9;
   EXPECT_FALSE(other == recipe);
 }
 
@@ -150,6 +163,34 @@ TEST_F(RecipeTest, LocalRegionsAreRefusedWithTheirLine) {
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\nmodes = 401\n", "line 5", "at most 400");
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\n[[local]]\nname = \"a\"\njoints = [\"c\"]\n", "line 5",
                  "two local");
+}
+
+TEST_F(RecipeTest, ReachesAreRefusedWithTheirLine) {
+  const std::string head = "[[reach]]\nname = \"r\"\nroot = \"a\"\ntip = \"b\"\n";  // lines 2 to 5
+  const std::string key = "[[reach.key]]\ntime = 1\ntarget = [0, 1, 2]\n";
+  expect_refusal("[[reach]]\nroot = \"a\"\ntip = \"b\"\n" + key, "line 2", "needs the key \"name\"");
+  expect_refusal("[[reach]]\nname = \"r\"\ntip = \"b\"\n" + key, "line 2", "needs the key \"root\"");
+  expect_refusal("[[reach]]\nname = \"r\"\nroot = \"a\"\n" + key, "line 2", "needs the key \"tip\"");
+  expect_refusal(head, "line 2", "needs the key \"key\"");
+  expect_refusal(head + "key = []\n", "line 6", "[[reach.key]] at least");
+  expect_refusal(head + "key = [1]\n", "line 6", "list of tables");
+  expect_refusal("[reach]\nname = \"r\"\n", "line 2", "write [[reach]]");
+  expect_refusal(head + "ratte = 30\n" + key, "line 6", "did you mean \"rate\"?");
+  expect_refusal(head + "rate = 0\n" + key, "line 6", "between 1 and 1000");
+  expect_refusal(head + "rate = \"30 Hz\"\n" + key, "line 6", "frames per second");
+  expect_refusal(head + "clip = 3\n" + key, "line 6", "must be a text");
+  for (const char* wrong : {"0.5", "[0.5, 2]", "[-0.1]", "[nan]", "[\"stiff\"]"})
+    expect_refusal(head + "stiffness = " + wrong + "\n" + key, "line 6", "numbers from 0 to 1");
+  expect_refusal(head + "pole = [0, 1]\n" + key, "line 6", "three finite numbers");
+  expect_refusal(head + "pole = [0, 1, 2]\nstiffness = [0.5]\n" + key, "line 6", "leave one of them out");
+  expect_refusal(head + "[[reach.key]]\ntime = 1\n", "line 6", "needs the key \"target\"");
+  expect_refusal(head + "[[reach.key]]\ntarget = [0, 1, 2]\n", "line 6", "needs the key \"time\"");
+  expect_refusal(head + "[[reach.key]]\ntime = 1\ntarget = [0, 1, nan]\n", "line 8", "three finite numbers");
+  expect_refusal(head + "[[reach.key]]\ntime = 1\ntarget = [0, 1, \"20 cm\"]\n", "line 8", "write 0.2 instead");
+  expect_refusal(head + "[[reach.key]]\ntime = -1\ntarget = [0, 1, 2]\n", "line 7", "between 0 and 3600");
+  expect_refusal(head + "[[reach.key]]\njoint = \"a\"\n", "line 7", "no key \"joint\"");
+  expect_refusal(head + key + key, "line 10", "in the order of their times, but 1 s comes after 1 s");
+  expect_refusal(head + key + head + key, "line 9", "two reaches are named \"r\"");
 }
 
 TEST_F(RecipeTest, MissingFilesAreNamedWithTheirLine) {

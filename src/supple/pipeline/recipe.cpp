@@ -5,7 +5,7 @@
 
 #include "supple/io/file.h"
 #include "supple/io/text_scanner.h"
-#include "supple/pipeline/toml_reader.h"
+#include "supple/pipeline/toml_units.h"
 
 #include <algorithm>
 
@@ -13,80 +13,6 @@ namespace supple {
 namespace {
 
 using Keys = std::vector<std::string_view>;
-
-// ---- numbers with units ---------------------------------------------------------------------------------------------
-
-struct Unit {
-  std::string_view name;      ///< as people write it behind a number
-  std::string_view measures;  ///< the unit of ours it can stand for
-  double factor;
-};
-
-constexpr Unit units[] = {{"kPa", "pascals", 1e3}, {"MPa", "pascals", 1e6},
-                          {"GPa", "pascals", 1e9}, {"Pa", "pascals", 1},
-                          {"kg/m3", "kg/m³", 1},   {"kg/m³", "kg/m³", 1},
-                          {"g/cm3", "kg/m³", 1e3}, {"g/cm³", "kg/m³", 1e3},
-                          {"g/ml", "kg/m³", 1e3},  {"ms", "seconds", 1e-3},
-                          {"s", "seconds", 1},     {"deg", "degrees", 1},
-                          {"°", "degrees", 1},     {"rad", "degrees", 57.29577951308232},
-                          {"mm", "metres", 1e-3},  {"cm", "metres", 1e-2},
-                          {"m", "metres", 1},      {"Hz", "hertz", 1},
-                          {"kHz", "hertz", 1e3},   {"%", "a share of the body's diagonal", 1e-2}};
-
-/// "25 kPa" where pascals are wanted: what to write instead; nothing where no number is meant.
-std::optional<double> meant_number(std::string_view text, std::string_view unit) {
-  const std::size_t digits = text.find_last_of("0123456789.");
-  // Digits of the unit itself (kg/m3) don't count.
-  std::size_t end = std::min(text.find(' '), digits == text.npos ? text.npos : digits + 1);
-  double number = 0;
-  while (end != text.npos && end > 0 && !parse_number(text.substr(0, end), number)) --end;
-  if (end == text.npos || end == 0) return std::nullopt;
-  std::string_view rest = text.substr(end);
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  if (rest.empty()) return number;
-  for (const Unit& known : units)
-    if (known.name == rest && known.measures == unit) return number * known.factor;
-  return std::nullopt;
-}
-
-/// A number in a stated unit; what came with a unit of its own is told how to be written.
-void read_number(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
-                 double& value) {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return;
-  if (const auto* text = node->as_string()) {
-    const std::optional<double> meant = meant_number(text->get(), unit);
-    toml.fail(*node, fmt::format("\"{}\" is a bare number in {}{}", key, unit,
-                                 meant ? fmt::format(": write {:.6g} instead of \"{}\"", *meant, text->get())
-                                       : fmt::format(", not \"{}\"", text->get())));
-    return;
-  }
-  toml.read(table, key, value);
-}
-
-void read_between(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit, double low,
-                  double high, double& value) {
-  read_number(toml, table, key, unit, value);
-  if (table.contains(key) && !(value >= low && value <= high))
-    toml.fail(*table.get(key), fmt::format("\"{}\" is {:g}, but must lie between {:g} and {:g}; it is in {}", key,
-                                           value, low, high, unit));
-}
-
-void read_vector(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
-                 std::optional<Vec3>& value) {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return;
-  const toml::array* list = node->as_array();
-  for (std::size_t k = 0; list && k < list->size(); ++k) {
-    const auto* text = (*list)[k].as_string();
-    if (text == nullptr) continue;
-    const std::optional<double> meant = meant_number(text->get(), unit);
-    toml.fail((*list)[k], fmt::format("\"{}\" holds bare numbers in {}{}", key, unit,
-                                      meant ? fmt::format(": write {:.6g} instead of \"{}\"", *meant, text->get())
-                                            : fmt::format(", not \"{}\"", text->get())));
-  }
-  toml.read(table, key, value.emplace(Vec3::Zero()));
-}
 
 // ---- lists and files ------------------------------------------------------------------------------------------------
 
@@ -361,6 +287,63 @@ RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table, Recip
   return clip;
 }
 
+/// The list `key` of numbers from 0 to 1.
+void read_shares(TomlReader& toml, const toml::table& table, std::string_view key, std::vector<double>& shares) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  bool good = list != nullptr;
+  for (std::size_t k = 0; good && k < list->size(); ++k) {
+    const toml::node& entry = (*list)[k];
+    shares.push_back(entry.is_number() ? entry.value<double>().value_or(-1) : -1);
+    good = shares.back() >= 0 && shares.back() <= 1;
+  }
+  if (!good) toml.fail(*node, fmt::format("\"{}\" must be a list of numbers from 0 to 1, such as [0.8, 0]", key));
+}
+
+void read_reach_keys(TomlReader& toml, const toml::table& table, RecipeReach& reach) {
+  toml.tables(table, "key", [&](const toml::table& entry) {
+    toml.only_keys(entry, "[[reach.key]]", Keys{"time", "target"});
+    toml.require(entry, "[[reach.key]]", "time");
+    toml.require(entry, "[[reach.key]]", "target");
+    RecipeReachKey key;
+    read_between(toml, entry, "time", "seconds", 0, 3600, key.time);
+    std::optional<Vec3> target;
+    read_vector(toml, entry, "target", "metres", target);
+    key.target = target.value_or(Vec3::Zero());
+    if (!reach.keys.empty() && entry.contains("time") && !(key.time > reach.keys.back().time))
+      toml.fail(*entry.get("time"), fmt::format("keys of a reach stand in the order of their times, but {:g} s comes "
+                                                "after {:g} s",
+                                                key.time, reach.keys.back().time));
+    reach.keys.push_back(key);
+  });
+  const toml::node* keys = table.get("key");
+  if (keys != nullptr && reach.keys.empty()) toml.fail(*keys, "[[reach]] needs a [[reach.key]] at least");
+}
+
+void read_reaches(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "reach", [&](const toml::table& table) {
+    toml.only_keys(table, "[[reach]]", Keys{"name", "root", "tip", "clip", "rate", "stiffness", "pole", "key"});
+    for (const char* key : {"name", "root", "tip", "key"}) toml.require(table, "[[reach]]", key);
+    RecipeReach reach;
+    toml.read(table, "name", reach.name);
+    read_name(toml, table, "root", "joint", reach.root, recipe.source);
+    read_name(toml, table, "tip", "joint", reach.tip, recipe.source);
+    read_name(toml, table, "clip", "clip", reach.clip, recipe.source);
+    read_between(toml, table, "rate", "frames per second", 1, 1000, reach.rate);
+    read_shares(toml, table, "stiffness", reach.stiffness);
+    read_vector(toml, table, "pole", "metres", reach.pole);
+    if (reach.pole && !reach.stiffness.empty())
+      toml.fail(*table.get("pole"), "\"pole\" is for two free bones, \"stiffness\" for chains; leave one of them out");
+    read_reach_keys(toml, table, reach);
+    for (const char* key : {"tip", "stiffness", "pole"})
+      if (table.contains(key)) recipe.source.note(key, reach.name, line_of(*table.get(key)));
+    for (const RecipeReach& other : recipe.reaches)
+      if (other.name == reach.name) toml.fail(table, fmt::format("two reaches are named \"{}\"", reach.name));
+    recipe.reaches.push_back(std::move(reach));
+  });
+}
+
 void read_wires(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   toml.tables(root, "wire", [&](const toml::table& table) {
     toml.only_keys(table, "[[wire]]", Keys{"name", "handles"});
@@ -448,7 +431,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   recipe.source.file = name;
   toml.only_keys(root, "a recipe",
                  Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "local",
-                      "paint", "pose", "motion", "keyframes"});
+                      "paint", "pose", "motion", "keyframes", "reach"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
@@ -466,6 +449,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   toml.tables(root, "keyframes", [&](const toml::table& table) {
     recipe.keyframes.push_back(read_keyframes(toml, table, recipe.source));
   });
+  read_reaches(toml, root, recipe);
   if (!toml.ok()) return toml.error();
   return recipe;
 }

@@ -38,6 +38,25 @@ struct RecipeKeyframes {
   bool operator==(const RecipeKeyframes&) const = default;
 };
 
+/// Where the tip is at a time.
+struct RecipeReachKey {
+  double time = 0;             ///< [s]
+  Vec3 target = Vec3::Zero();  ///< in the world [m]
+  bool operator==(const RecipeReachKey&) const = default;
+};
+
+/// A clip in which a chain of joints follows a target (rig/inverse_kinematics.h).
+struct RecipeReach {
+  std::string name;
+  std::string root, tip;          ///< joints at the ends of the chain
+  std::string clip;               ///< that moves what the chain doesn't; empty: nothing else moves
+  double rate = 30;               ///< frames per second
+  std::vector<double> stiffness;  ///< of the joints from the root, 0 to 1; missing ones are 0
+  std::optional<Vec3> pole;       ///< chains of two bones: to where the middle joint bends [m]
+  std::vector<RecipeReachKey> keys;
+  bool operator==(const RecipeReach&) const = default;
+};
+
 /// An example pose: a moment of a clip, or a pose that the character's file names.
 struct RecipePose {
   std::string name;
@@ -57,7 +76,7 @@ struct RecipeWire {
 struct RecipeSource {
   std::string file;  ///< empty: not from a file
   std::map<std::string, int>
-      lines;  ///< by kind and name: "joint head", "clip walk", "mesh Cape", "pose bent", "paint young"
+      lines;  ///< by kind and name: "joint head", "clip walk", "mesh Cape", "pose bent", "paint young", "tip wave"
 
   void note(std::string_view kind, std::string_view name, int line);
   /// "hero.toml, line 12", or `otherwise` where it isn't known.
@@ -148,6 +167,7 @@ struct Recipe {
   std::vector<RecipePose> poses;
   std::vector<RecipeMotion> motions;
   std::vector<RecipeKeyframes> keyframes;
+  std::vector<RecipeReach> reaches;
   RecipeSource source;
 
   TetMeshingOptions meshing() const;

@@ -11,6 +11,8 @@
 #include "supple/io/text_scanner.h"
 #include "supple/mesh/bounds.h"
 #include "supple/offline/painting/paint_sources.h"
+#include "supple/pipeline/clip_motion.h"
+#include "supple/rig/inverse_kinematics.h"
 #include "supple/rig/retarget_floor.h"
 
 #include <algorithm>
@@ -72,6 +74,8 @@ Status check_joints(const Recipe& recipe, const Skeleton& skeleton) {
     for (const std::string& name : local.joints) SUPPLE_RETURN_IF_ERROR(check(name));
   for (const RecipeKeyframes& clip : recipe.keyframes)
     for (const Keyframe& key : clip.keys) SUPPLE_RETURN_IF_ERROR(check(key.joint));
+  for (const RecipeReach& reach : recipe.reaches)
+    for (const std::string& name : {reach.root, reach.tip}) SUPPLE_RETURN_IF_ERROR(check(name));
   return {};
 }
 
@@ -166,6 +170,82 @@ Status add_motion(const Recipe& recipe, const RecipeMotion& motion, const std::f
   return {};
 }
 
+/// What only the skeleton tells about a reach.
+Status check_chain(const Recipe& recipe, const RecipeReach& reach, std::span<const Index> chain) {
+  const auto refuse = [&](std::string_view key, const std::string& fault) {
+    return input_error(fmt::format("{}: {}", recipe.source.place(key, reach.name, "the recipe"), fault));
+  };
+  if (chain.size() < 2)
+    return refuse("tip", fmt::format("the joint \"{}\" doesn't hang below \"{}\"; name joints of one limb", reach.tip,
+                                     reach.root));
+  if (reach.pole && chain.size() != 3)
+    return refuse("pole", fmt::format("\"pole\" is for two bones, but from \"{}\" to \"{}\" there {} {}", reach.root,
+                                      reach.tip, chain.size() == 2 ? "is" : "are", chain.size() - 1));
+  if (reach.stiffness.size() > chain.size() - 1)
+    return refuse("stiffness", fmt::format("\"stiffness\" has {} numbers, but only {} joints turn between \"{}\" and "
+                                           "\"{}\"",
+                                           reach.stiffness.size(), chain.size() - 1, reach.root, reach.tip));
+  return {};
+}
+
+/// The target rests where the base clip is longer than its keys.
+IkGoal goal_of(const RecipeReach& reach, std::span<const Index> chain, const Clip* base) {
+  IkGoal goal{chain.front(), chain.back(), {}, {}, reach.pole, reach.stiffness};
+  const auto add = [&](double time, const Vec3& target) {
+    goal.times.push_back(time);
+    goal.targets.push_back(target);
+  };
+  if (base && first_key(*base) < reach.keys.front().time) add(first_key(*base), reach.keys.front().target);
+  for (const RecipeReachKey& key : reach.keys) add(key.time, key.target);
+  if (base && base->duration > goal.times.back()) add(base->duration, reach.keys.back().target);
+  return goal;
+}
+
+/// All that the base clip moves and the chain doesn't turn.
+void move_on(const Clip& base, std::span<const Index> chain, Clip& clip) {
+  const std::span<const Index> turned = chain.first(chain.size() - 1);
+  for (const Channel& channel : base.channels) {
+    if (channel.target == ChannelTarget::rotation &&
+        std::find(turned.begin(), turned.end(), channel.joint) != turned.end())
+      continue;
+    clip.channels.push_back(channel);
+  }
+  clip.duration = last_key(clip);
+}
+
+/// A target out of reach is no error: the chain points at it. But it may be a slip of units or axes.
+void warn_of_misses(const RecipeReach& reach, std::span<const Index> chain, const Clip& clip, RawCharacter& character) {
+  const Skeleton& skeleton = character.skeleton;
+  for (const RecipeReachKey& key : reach.keys) {
+    Pose pose = rest_pose(skeleton);
+    sample_clip(clip, key.time, ClipWrap::hold, pose);
+    const Vec3 tip = world_matrix(skeleton, pose, chain.back()).translation();
+    const Vec3 root = world_matrix(skeleton, pose, chain.front()).translation();
+    if ((key.target - tip).norm() <= 0.005 * (key.target - root).norm()) continue;
+    character.warnings.push_back(fmt::format("the clip \"{}\" leaves \"{}\" {:.3g} m from its target at {:g} s",
+                                             reach.name, reach.tip, (key.target - tip).norm(), key.time));
+  }
+}
+
+Status add_reach(const Recipe& recipe, const RecipeReach& reach, RawCharacter& character) {
+  const Skeleton& skeleton = character.skeleton;
+  const std::vector<Index> chain =
+      joint_chain(skeleton, find_joint(skeleton, reach.root), find_joint(skeleton, reach.tip));
+  SUPPLE_RETURN_IF_ERROR(check_chain(recipe, reach, chain));
+  const Clip* base = nullptr;
+  if (!reach.clip.empty()) {
+    const auto found = find_named(character.clips, reach.clip);
+    if (found == character.clips.end()) return no_such(recipe, "clip", reach.clip, character.clips);
+    base = &*found;
+  }
+  Result<Clip> clip = make_ik_clip(skeleton, base, goal_of(reach, chain, base), reach.rate, reach.name);
+  if (!clip.ok()) return clip.error();
+  if (base) move_on(*base, chain, *clip);
+  warn_of_misses(reach, chain, *clip, character);
+  character.clips.push_back(std::move(*clip));
+  return {};
+}
+
 Status add_clips(const Recipe& recipe, const std::filesystem::path& folder, RawCharacter& character) {
   for (const RecipeMotion& motion : recipe.motions)
     SUPPLE_RETURN_IF_ERROR(add_motion(recipe, motion, folder, character));
@@ -174,6 +254,7 @@ Status add_clips(const Recipe& recipe, const std::filesystem::path& folder, RawC
     if (!clip.ok()) return clip.error();
     character.clips.push_back(std::move(*clip));
   }
+  for (const RecipeReach& reach : recipe.reaches) SUPPLE_RETURN_IF_ERROR(add_reach(recipe, reach, character));
   return {};
 }
 

@@ -23,7 +23,7 @@ struct RecipePoseState {
   bool corrected = false;  ///< a morph target of the same name belongs to it
 };
 
-/// In metres; only meshes that take part; clips of the input, then motions, then keyframes.
+/// In metres; only meshes that take part; clips of the input, then motions, keyframes and reaches.
 struct RecipeCharacter {
   RawCharacter character;
   std::vector<RecipePoseState> poses;

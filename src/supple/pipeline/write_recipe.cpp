@@ -227,6 +227,23 @@ void write_keyframes(RecipeWriter& out, const RecipeKeyframes& clip) {
   }
 }
 
+void write_reach(RecipeWriter& out, const RecipeReach& reach) {
+  out.section("[[reach]]");
+  out.key("name", toml_text(reach.name));
+  out.key("root", toml_text(reach.root));
+  out.key("tip", toml_text(reach.tip), "Turned from root to tip so that the tip is at the keys' targets, in metres.");
+  if (!reach.clip.empty()) out.key("clip", toml_text(reach.clip), "Moves all other joints.");
+  out.key("rate", number(reach.rate), "Frames per second.");
+  if (!reach.stiffness.empty())
+    out.key("stiffness", fmt::format("[{}]", fmt::join(reach.stiffness, ", ")), "From the root: 1 doesn't turn.");
+  if (reach.pole) out.key("pole", vector(*reach.pole), "The middle joint bends to there.");
+  for (const RecipeReachKey& key : reach.keys) {
+    out.section("[[reach.key]]");
+    out.key("time", number(key.time));
+    out.key("target", vector(key.target));
+  }
+}
+
 void write_motion(RecipeWriter& out, const RecipeMotion& motion) {
   out.section("[[motion]]");
   out.key("file", toml_text(motion.file));
@@ -264,6 +281,7 @@ std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes) {
   }
   for (const RecipeMotion& motion : recipe.motions) write_motion(out, motion);
   for (const RecipeKeyframes& clip : recipe.keyframes) write_keyframes(out, clip);
+  for (const RecipeReach& reach : recipe.reaches) write_reach(out, reach);
   return out.take();
 }
 

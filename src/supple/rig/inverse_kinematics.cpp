@@ -154,6 +154,22 @@ double solve_chain(const Skeleton& skeleton, std::span<Transform> pose, std::spa
   return (state.points.back() - target).norm();
 }
 
+namespace {
+
+/// Evenly between the goal's times and at each of them, so that no target is cut short.
+std::vector<double> frame_times(std::span<const double> goal, double frames_per_second) {
+  std::vector<double> times{goal.front()};
+  for (std::size_t k = 1; k < goal.size(); ++k) {
+    const double span = goal[k] - goal[k - 1];
+    const auto frames = static_cast<int>(std::ceil(span * frames_per_second - 1e-9));
+    for (int frame = 1; frame < frames; ++frame) times.push_back(goal[k - 1] + span * frame / frames);
+    if (frames > 0) times.push_back(goal[k]);
+  }
+  return times;
+}
+
+}  // namespace
+
 Result<Clip> make_ik_clip(const Skeleton& skeleton, const Clip* base, const IkGoal& goal, double frames_per_second,
                           std::string name) {
   const std::vector<Index> chain = joint_chain(skeleton, goal.root, goal.tip);
@@ -167,15 +183,12 @@ Result<Clip> make_ik_clip(const Skeleton& skeleton, const Clip* base, const IkGo
   Clip clip{std::move(name), goal.times.back(), {}};
   for (std::size_t k = 0; k + 1 < chain.size(); ++k)
     clip.channels.push_back({chain[k], ChannelTarget::rotation, Interpolation::linear, 4, {}, {}});
-  const double start = goal.times.front();
-  const auto frames = static_cast<int>(std::ceil((goal.times.back() - start) * frames_per_second - 1e-9));
-  for (int frame = 0; frame <= frames; ++frame) {
-    const double time = std::min(start + frame / frames_per_second, goal.times.back());
+  for (const double time : frame_times(goal.times, frames_per_second)) {
     Pose pose = rest_pose(skeleton);
     if (base) sample_clip(*base, time, ClipWrap::hold, pose);
     Vec3 target;
     sample_channel(path, time, {target.data(), 3});
-    if (chain.size() == 3) {
+    if (chain.size() == 3 && goal.stiffness.empty()) {
       solve_two_bones(skeleton, pose, chain[0], chain[1], chain[2], target, goal.pole);
     } else {
       solve_chain(skeleton, pose, chain, target, {.stiffness = goal.stiffness});

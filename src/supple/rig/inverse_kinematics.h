@@ -41,12 +41,13 @@ struct IkGoal {
   Index tip = 0;
   std::vector<double> times;  ///< [s], strictly ascending
   std::vector<Vec3> targets;  ///< in the world, one per time; straight between them
-  std::optional<Vec3> pole;   ///< chains of two bones only
+  std::optional<Vec3> pole;   ///< chains of two bones without stiffness only
   std::vector<double> stiffness;
 };
 
-/// A clip of the chain's rotations that follows the target at `frames_per_second`. Every frame starts from the base
-/// clip (or the rest, where there is none), so a target that comes back brings the pose back.
+/// A clip of the chain's rotations that follows the target, with a frame at each of its times and at least
+/// `frames_per_second` between them. Every frame starts from the base clip (or the rest, where there is none), so a
+/// target that comes back brings the pose back.
 Result<Clip> make_ik_clip(const Skeleton& skeleton, const Clip* base, const IkGoal& goal, double frames_per_second,
                           std::string name);
 
