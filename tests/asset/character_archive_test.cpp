@@ -179,7 +179,8 @@ void expect_same_character(const SoftLimb& limb, const ReduceSettings& settings)
   }
   EXPECT_GT(largest, 1e-3);
   EXPECT_GT(off, 0);
-  EXPECT_LT(off, 1e-4 * largest);
+  // Surfaces are stored, and those of several poses stepped, in half precision.
+  EXPECT_LT(off, 5e-4 * largest);
   EXPECT_EQ(encode_character(*loaded).value(), *bytes);
 }
 

@@ -181,31 +181,52 @@ class Trainer {
     return select_cubature(known, {.most_sites = most, .tolerance = settings_.tolerance}, progress_, &watched);
   }
 
-  /// Elements are judged as they will be used: with each pose's own weights and its correction.
+  /// Elements are judged as they will be used: with each pose's own weights and its correction, in the pose itself and
+  /// in others.
   template <class Sampler>
   Cubature choose_elements(const Sampler& sample, std::span<const Index> candidates) {
-    const CubatureSamples known = sample(samples_, true), watched = sample(32, false);
-    const auto worst_error = [&](const Cubature& chosen) {
-      std::vector<Index> own_places(chosen.sites.size());
-      std::iota(own_places.begin(), own_places.end(), 0);
-      double worst = 0;
+    const CubatureSamples known = sample(samples_, true);
+    std::vector<CubatureSamples> here, elsewhere;
+    for (std::size_t i = 0; i < input_.poses.size(); ++i) {
+      ElasticSampling own = sampling(i, candidates);
+      const auto shapes = own.shapes;
+      own.shapes = shapes.last(1);
+      here.push_back(elastic_samples(own, 16, random_));
+      own.shapes = shapes.first(shapes.size() - 1);
+      elsewhere.push_back(elastic_samples(own, 32, random_));
+    }
+    const CubatureSamples at_poses = joined(std::move(here)), between = joined(std::move(elsewhere));
+    const auto good_enough = [&](const Cubature& chosen) {
       for (std::size_t i = 0; i < input_.poses.size(); ++i) {
-        Cubature own = fit_weights(of_pose(known, i, chosen.sites), own_places);
-        const CubatureSamples unseen = of_pose(watched, i, chosen.sites);
-        MatX residual = cubature_residual(unseen, own);
-        own.sites = chosen.sites;
+        const Cubature own = with_own_weights(known, i, chosen);
         // Λ − K_c in all, but for what may not be taken away.
         const MatX K_c = cubature_stiffness(sampling(i, candidates), own);
         const Correction correction = correction_of(input_.stiffness[i], K_c);
-        residual += (correction.added - correction.taken + K_c - input_.stiffness[i]) * unseen.coordinates;
-        worst = std::max(worst, residual.norm() / unseen.length);
+        const MatX missing = correction.added - correction.taken + K_c - input_.stiffness[i];
+        const auto error = [&](const CubatureSamples& all) {
+          const CubatureSamples unseen = of_pose(all, i, chosen.sites);
+          const Cubature placed{every_place(chosen), own.weights, 0};
+          return (cubature_residual(unseen, placed) + missing * unseen.coordinates).norm() / unseen.length;
+        };
+        if (error(at_poses) > settings_.pose_tolerance || error(between) > settings_.posed_tolerance) return false;
       }
-      return worst;
+      return true;
     };
     return select_cubature(known, {}, progress_, [&](const Cubature& chosen) {
       // The sites' common weights are worse than the poses' own; no use in looking closely while they are far off.
-      return chosen.training_error < 4 * settings_.tolerance && worst_error(chosen) < settings_.posed_tolerance;
+      return chosen.training_error < 4 * settings_.tolerance && good_enough(chosen);
     });
+  }
+
+  static std::vector<Index> every_place(const Cubature& chosen) {
+    std::vector<Index> places(chosen.sites.size());
+    std::iota(places.begin(), places.end(), 0);
+    return places;
+  }
+  static Cubature with_own_weights(const CubatureSamples& known, std::size_t pose, const Cubature& chosen) {
+    Cubature own = fit_weights(of_pose(known, pose, chosen.sites), every_place(chosen));
+    own.sites = chosen.sites;
+    return own;
   }
 
   /// Weights of one pose (Eq. 19), its correction, and how good both are.
