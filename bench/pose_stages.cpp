@@ -145,7 +145,7 @@ class StageClock {
     const bool constant = pose_.constant();
     const double set = median_us([&] { system.set(forces_.pose(), mass + (constant ? 0 : ++nudge), linear); });
     int own_iterations = 0;
-    const double solve = median_us([&] { own_iterations = system.solve(forces_, f_.data(), y_.data()); });
+    const double solve = median_us([&] { own_iterations = system.solve(forces_, f_.data(), y_.data(), 5e-3F); });
     const double k = own_iterations;
     const double product = 36 * s.element_columns + 162 * s.elements + 12 * s.triangle;
     const double once = constant ? 0 : 8 * s.triangle + s.r * s.r * s.r / 3;

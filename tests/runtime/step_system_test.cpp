@@ -42,7 +42,7 @@ struct Equations {
   }
   VecX solve(const VecX& b, int& iterations) {
     std::vector<double> delta(static_cast<std::size_t>(prepared->stride), 0.0);
-    iterations = system.solve(forces, padded(b).data(), delta.data());
+    iterations = system.solve(forces, padded(b).data(), delta.data(), 1e-3);
     return Eigen::Map<const VecX>(delta.data(), b.size());
   }
 };
@@ -57,7 +57,7 @@ TEST(StepSystem, SolvesWhatFactorisationSolves) {
     const VecX exact = A.ldlt().solve(b);
     int iterations = 0;
     const VecX error = e.solve(b, iterations) - exact;
-    EXPECT_LT(std::sqrt(error.dot(A * error)), 1e-2 * std::sqrt(exact.dot(A * exact))) << amplitude;
+    EXPECT_LT(std::sqrt(error.dot(A * error)), 3e-3 * std::sqrt(exact.dot(A * exact))) << amplitude;
     EXPECT_LE(iterations, amplitude == 0 ? 3 : 12) << amplitude;
     const std::vector<double> x = e.padded(b);
     const double inertia = b.dot((c_mass * MatX::Identity(20, 20) + c_linear * e.reduced.model->linear[0]) * b);

@@ -22,11 +22,16 @@ void store(T* target, LanesOf<T> value) {
   std::memcpy(target, &value.v, sizeof value.v);
 }
 
-template <class T, int W>
-T sum_of(Pack<T, W> lanes) {
-  T total = T(0);
-  for (int lane = 0; lane < W; ++lane) total += lanes[lane];
-  return total;
+// By halves: one lane after the other would wait for every addition.
+inline float sum_of(Pack<float, 8> lanes) {
+  const auto four =
+      __builtin_shufflevector(lanes.v, lanes.v, 0, 1, 2, 3) + __builtin_shufflevector(lanes.v, lanes.v, 4, 5, 6, 7);
+  const auto two = four + __builtin_shufflevector(four, four, 2, 3, 0, 1);
+  return two[0] + two[1];
+}
+inline double sum_of(Pack<double, 4> lanes) {
+  const auto two = __builtin_shufflevector(lanes.v, lanes.v, 0, 1) + __builtin_shufflevector(lanes.v, lanes.v, 2, 3);
+  return two[0] + two[1];
 }
 
 /// Σ a_c b_c over whole vectors.

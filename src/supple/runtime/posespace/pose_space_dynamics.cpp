@@ -171,16 +171,18 @@ T PoseSpaceDynamics<T>::find_residual(const Scheme& scheme, T mass_damping) {
   return energy;
 }
 
-/// next_q_ ← where flesh comes to when it goes on as it did, as long as its energy suffices for that: then little is
+/// next_q_ ← where flesh comes to when it goes on as it did, as long as that takes little of its energy: then little is
 /// left to Newton's method, and what conjugate gradients leave is part of the forces' work only, not of the motion.
-/// Otherwise next_q_ ← q. Returns the elastic energy there, as find_residual() does.
+/// Otherwise next_q_ ← q, and they have to be more precise. Returns the elastic energy there, as find_residual() does.
 template <class T>
 T PoseSpaceDynamics<T>::start(const Scheme& scheme, T mass_damping) {
   for (std::size_t c = 0; c < q_.size(); ++c) next_q_[c] = q_[c] + scheme.h * v_[c];
   const T energy = find_residual(scheme, mass_damping);
   const T work = std::abs(scheme.h * dot(force_.data(), v_.data(), prepared_->stride));
-  if (energy <= energy_ + kinetic_energy() + work + forces_.energy_noise()) return energy;
+  precision_ = T(5e-3);
+  if (energy <= energy_ + T(0.1) * kinetic_energy() + work + forces_.energy_noise()) return energy;
   next_q_ = q_;
+  precision_ = T(5e-4);
   return find_residual(scheme, mass_damping);
 }
 
@@ -225,7 +227,7 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
     const double norm = std::sqrt(squared_norm(residual_));
     if (iteration == 0) first = norm;
     report.residual = first > 0 ? norm / first : 0;
-    const int solver_iterations = system_.solve(forces_, residual_.data(), along_.data());
+    const int solver_iterations = system_.solve(forces_, residual_.data(), along_.data(), precision_);
     if (solver_iterations < 0) return false;
     report.solver_iterations += solver_iterations;
     for (T& value : along_) value = -value;

@@ -118,6 +118,7 @@ class PoseSpaceDynamics {
 
   bool accelerated_ = true;           ///< a_ fits q_ and v_
   T energy_ = T(0);                   ///< elastic, after the last step
+  T precision_ = T(0);                ///< of linear equations in this one
   std::vector<T> q_, v_, a_, force_;  ///< padded to the stride
   std::vector<T> next_q_, next_v_, next_a_, residual_, along_, elastic_, trial_;
   LevelOfDetail detail_;

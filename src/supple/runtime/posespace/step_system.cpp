@@ -10,9 +10,6 @@ namespace supple {
 namespace {
 
 constexpr int most_iterations = 24;
-/// Of the error, in the norm of energy, that ends the iterations: what Newton's method leaves is larger.
-constexpr double tolerance = 5e-3;
-
 template <class T>
 void add_scaled(std::vector<T>& target, T factor, const std::vector<T>& other) {
   for (std::size_t c = 0; c < target.size(); ++c) target[c] += factor * other[c];
@@ -38,7 +35,7 @@ bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linea
 }
 
 template <class T>
-int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta) {
+int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T precision) {
   std::copy(b, b + stride_, residual_.begin());
   std::fill(delta, delta + stride_, T(0));
   z_ = residual_;
@@ -46,7 +43,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta) {
   p_ = z_;
   T remaining = dot(residual_.data(), z_.data(), stride_);
   if (!std::isfinite(remaining)) return -1;
-  const T enough = std::max(static_cast<T>(tolerance * tolerance) * remaining, forces.force_noise());
+  const T enough = std::max(precision * precision * remaining, forces.force_noise());
   int iteration = 0;
   while (iteration < most_iterations && remaining > enough) {
     ++iteration;

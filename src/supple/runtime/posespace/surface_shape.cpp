@@ -15,6 +15,11 @@ SurfaceShape<T>::SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared) 
     first_.push_back(first_.back() + block.count());
     widest = std::max(widest, block.basis.stride);
   }
+  for (const VertexBlock& block : prepared_->model->surface.blocks) {
+    auto& lanes = frames_.emplace_back();
+    const std::span<const FrameBlend> all = block.frames;
+    for (std::size_t v = 0; v < all.size(); v += LanesOf<T>::width) lanes.emplace_back(all.subspan(v));
+  }
   moved_.assign(first_.back(), Vector::Zero());
   scaled_.assign(widest * prepared_->poses, T(0));
 }
@@ -33,11 +38,32 @@ T SurfaceShape<T>::times_scaled(const PoseMatrices<T>& basis, std::size_t row,
   return sum_of(sums);
 }
 
+/// u ← q u q⁻¹ = u + w t + v × t,  t = 2 v × u,  q = (v, w)
+template <class T>
+void SurfaceShape<T>::move_vertices(std::size_t block, std::size_t v, const FrameField<T>& frames,
+                                    std::span<const std::size_t> active) {
+  using Lanes = LanesOf<T>;
+  const PreparedVertices<T>& vertices = prepared_->surface[block];
+  const std::size_t count = std::min<std::size_t>(Lanes::width, vertices.count() - v);
+  alignas(32) T entries[3][Lanes::width] = {};
+  for (std::size_t lane = 0; lane < count; ++lane)
+    for (std::size_t i = 0; i < 3; ++i) entries[i][lane] = times_scaled(vertices.basis, 3 * (v + lane) + i, active);
+  if (prepared_->model->directions == BasisDirections::rotating) {
+    const auto q = frames.blend(frames_[block][v / Lanes::width]);
+    const Lanes x = load(entries[0]), y = load(entries[1]), z = load(entries[2]), two(T(2));
+    const Lanes s = two * (q[1] * z - q[2] * y), t = two * (q[2] * x - q[0] * z), r = two * (q[0] * y - q[1] * x);
+    store(entries[0], x + q[3] * s + q[1] * r - q[2] * t);
+    store(entries[1], y + q[3] * t + q[2] * s - q[0] * r);
+    store(entries[2], z + q[3] * r + q[0] * t - q[1] * s);
+  }
+  for (std::size_t lane = 0; lane < count; ++lane)
+    moved_[first_[block] + v + lane] = Vector(entries[0][lane], entries[1][lane], entries[2][lane]);
+}
+
 template <class T>
 void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const FrameField<T>& frames, const T* q,
                                     const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown) {
   const SoftSurface& surface = prepared_->model->surface;
-  const bool rotating = prepared_->model->directions == BasisDirections::rotating;
   const auto active = pose.active();
   for (std::size_t b = 0; b < prepared_->surface.size(); ++b) {
     const PreparedVertices<T>& block = prepared_->surface[b];
@@ -49,12 +75,7 @@ void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const Fram
       for (std::size_t c = 0; c < block.columns.place.size(); ++c)
         row[c] = q[block.columns.place[c]] * factors[block.columns.place[c]] * block.basis.scale[c];
     }
-    for (std::size_t v = 0; v < block.count(); ++v) {
-      Vector u;
-      for (std::size_t i = 0; i < 3; ++i)
-        u[static_cast<Eigen::Index>(i)] = times_scaled(block.basis, 3 * v + i, active);
-      moved_[first_[b] + v] = rotating ? Vector(frames.blend(surface.blocks[b].frames[v]) * u) : u;
-    }
+    for (std::size_t v = 0; v < block.count(); v += LanesOf<T>::width) move_vertices(b, v, frames, active);
   }
   for (std::size_t v = 0; v < shown.size(); ++v) {
     Vector u = Vector::Zero();

@@ -24,12 +24,16 @@ class SurfaceShape {
  private:
   using Vector = Eigen::Matrix<T, 3, 1>;
 
+  /// Vertices v … of a block, as many as a vector holds.
+  void move_vertices(std::size_t block, std::size_t v, const FrameField<T>& frames,
+                     std::span<const std::size_t> active);
   T times_scaled(const PoseMatrices<T>& basis, std::size_t row, std::span<const std::size_t> active) const;
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
-  std::vector<std::size_t> first_;  ///< vertex of each block among all, and their number
-  std::vector<Vector> moved_;       ///< of the mesh's vertices
-  std::vector<T> scaled_;           ///< coordinates of a block, for each pose
+  std::vector<std::size_t> first_;                  ///< vertex of each block among all, and their number
+  std::vector<std::vector<FrameLanes<T>>> frames_;  ///< of each block's vertices
+  std::vector<Vector> moved_;                       ///< of the mesh's vertices
+  std::vector<T> scaled_;                           ///< coordinates of a block, for each pose
 };
 
 extern template class SurfaceShape<float>;
