@@ -4,7 +4,7 @@
 // with inertia and damping in A and the rest of the stiffness in K̃_e. They are solved by conjugate
 // gradients, which need products with K̃_e only, preconditioned with the same equations at rest,
 //   P = c_M M̃ + (c_Λ + 1) Λ̃ = L Lᵀ
-// Damping with Λ̃ makes P the larger part of the matrix however the flesh is deformed: two to four iterations suffice.
+// Damping with Λ̃ makes P the larger part of the matrix however the flesh is deformed: one to four iterations suffice.
 // Flesh that buckles may have directions of negative stiffness; iterations end at the first that they meet, with
 // what they have, which points downhill (Steihaug 1983). The caller looks whether energy really falls.
 #pragma once
