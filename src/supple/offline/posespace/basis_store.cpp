@@ -40,12 +40,13 @@ std::optional<ContentHash> content_of(const PoseBasesInput& input) {
 }
 
 Result<RegionBasis> find_or_make_basis(const PoseBasesInput& input, const PoseBasis& pose, std::size_t number,
-                                       const LocalRegion* region, int size,
-                                       const std::function<Result<RegionBasis>()>& make) {
+                                       std::size_t region, int size, const std::function<Result<RegionBasis>()>& make) {
   ContentHash content = input.content;
-  content.add(number).add(size);
+  content.add(number).add(region).add(size);
   add(content, pose);
-  content.add(region != nullptr ? MatX(region->weights) : MatX());
+  // All of them: a region's part of the body's motion is what the others leave.
+  if (input.regions.size() > 1)
+    for (const LocalRegion& each : input.regions) content.add(MatX(each.weights));
   if (number < input.contacts.size()) add(content, input.contacts[number]);
   const auto encode = [](const RegionBasis& made) {
     const MatX matrices[] = {made.basis, made.frequencies};

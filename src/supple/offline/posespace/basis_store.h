@@ -18,10 +18,9 @@ struct RegionBasis {
 /// PoseBasesInput::content; none where the rig can't be told by its data.
 std::optional<ContentHash> content_of(const PoseBasesInput& input);
 
-/// `region`: null for all of the body.
+/// `number` of the pose; `region`: 0 where there is but one.
 Result<RegionBasis> find_or_make_basis(const PoseBasesInput& input, const PoseBasis& pose, std::size_t number,
-                                       const LocalRegion* region, int size,
-                                       const std::function<Result<RegionBasis>()>& make);
+                                       std::size_t region, int size, const std::function<Result<RegionBasis>()>& make);
 
 /// `content` of the bases' input. Fails when cancelled.
 Result<PoseCubature> find_or_make_cubature(StageStore& store, const ContentHash& content, const TrainingInput& input,

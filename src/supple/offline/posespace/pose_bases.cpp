@@ -11,12 +11,15 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <numbers>
 
 namespace supple {
 namespace {
 
 /// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
 constexpr double rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
+/// Of all known motion: responses and sway have a size of one each.
+constexpr double known_size = std::numbers::sqrt2;
 /// Of elastic energy in what directions are chosen by.
 constexpr double energy_share = 0.1;
 
@@ -145,16 +148,35 @@ MatX known_responses(const PoseBasesInput& input, const FreeVertices& free) {
   return result;
 }
 
-/// How much each of some moments has to do with a pose; none is without all say.
+/// How much each of some moments has to do with a pose; none is without all say. The few directions of a region hold
+/// less of all motion than those of a whole body: made for each pose from moments of its own, they would span spaces
+/// too different to be blended, so there all moments count alike.
 VecX moment_weights(const PoseBasesInput& input, std::span<const std::vector<double>> moments, std::size_t pose) {
   VecX result = VecX::Ones(std::ssize(moments));
-  if (input.weights == nullptr) return result;
+  if (input.weights == nullptr || input.regions.size() > 1) return result;
   std::vector<double> w(static_cast<std::size_t>(input.weights->pose_count())), scratch = w;
   for (Eigen::Index m = 0; m < result.size(); ++m) {
     input.weights->evaluate(moments[static_cast<std::size_t>(m)], w, scratch);
     result[m] = std::clamp(w[pose], 0.05, 1.0);
   }
   return result;
+}
+
+/// The part c_k of each region in what the whole body does: W'_k² / Σ_j W'_j². They add up to one everywhere. Squares,
+/// because W' falls off steeply at the border of its region and would strain there whatever it cuts.
+std::vector<VecX> region_parts(std::span<const LocalRegion> regions) {
+  std::vector<VecX> parts;
+  if (regions.size() <= 1) return parts;
+  VecX sum = VecX::Zero(regions.front().weights.size());
+  for (const LocalRegion& region : regions) sum += parts.emplace_back(region.weights.cwiseAbs2());
+  for (VecX& part : parts) part = (part.array() > 0).select(part.cwiseQuotient(sum), 0.0);
+  return parts;
+}
+
+/// Each vertex's three numbers times its factor.
+MatX times(const VecX& factors, MatX shapes) {
+  for (Eigen::Index v = 0; v < factors.size(); ++v) shapes.middleRows<3>(3 * v) *= factors[v];
+  return shapes;
 }
 
 /// What known motion does to the whole body, in any of its poses: shapes, turned back, and the pose of each.
@@ -179,66 +201,87 @@ KnownShapes known_shapes(const PoseBasesInput& input, const FreeVertices& free) 
   return result;
 }
 
+/// One region's basis in one pose.
+struct BasisTask {
+  const PoseBasis& pose;
+  std::size_t number = 0;  ///< of the pose
+  std::size_t region = 0;
+  int size = 0;
+};
+
 class BasisMaker {
  public:
   BasisMaker(const PoseBasesInput& input, KnownShapes known)
-      : input_(input), metric_(seen_metric(input.body, input.skin)), known_(std::move(known)) {}
+      : input_(input),
+        metric_(seen_metric(input.body, input.skin)),
+        known_(std::move(known)),
+        parts_(region_parts(input.regions)) {}
 
-  /// Columns of one region in one pose, turned back.
-  Result<RegionBasis> make(const PoseBasis& pose, std::size_t number, const LocalRegion* region, int size,
-                           Progress& progress) const {
-    const ElasticBody body = posed_body(input_, pose);
+  /// Columns turned back.
+  Result<RegionBasis> make(const BasisTask& task, Progress& progress) const {
+    const ElasticBody body = posed_body(input_, task.pose);
     ModeProblem problem{.body = body, .fixed = input_.fixed};
-    if (region != nullptr && input_.regions.size() > 1) problem.vertex_weights = region->weights;
-    if (!input_.contacts.empty()) problem.constraints = input_.contacts[number];
+    if (!parts_.empty()) problem.vertex_weights = input_.regions[task.region].weights;
+    if (!input_.contacts.empty()) problem.constraints = input_.contacts[task.number];
     const Result<ConstrainedBody> constrained =
         ConstrainedBody::create(problem, ConstraintMethod::null_space, progress);
     if (!constrained.ok()) return constrained.error();
     const int available = static_cast<int>(std::min<Index>(constrained->available_modes(), 1'000'000));
-    if (available < size)
+    if (available < task.size)
       return input_error(
           "a part of the body has too little flesh for its number of modes; ask for fewer, or let fewer "
           "parts have modes of their own");
-    const int linear = std::max(1, size * 4 / 9);
+    const int linear = std::max(1, task.size * 4 / 9);
     const Result<Modes> modes = constrained->modes({.count = linear}, progress);
     if (!modes.ok()) return modes.error();
     if (modes->rigid.cols() > 0)
       return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
     MatX basis = modes->shapes;
-    if (size > linear) {
-      const Result<MatX> all = add_others(pose, number, problem, *constrained, *modes, size, progress);
+    if (task.size > linear) {
+      const Result<MatX> all = add_others(task, problem, *constrained, *modes, progress);
       if (!all.ok()) return all.error();
       basis = *all;
     }
-    turn(pose.turns, true, basis);
+    turn(task.pose.turns, true, basis);
     return RegionBasis{mass_orthonormalize(input_.body.consistent_mass(), std::move(basis)), modes->frequencies};
   }
 
  private:
-  Result<MatX> add_others(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
-                          const ConstrainedBody& constrained, const Modes& modes, int size, Progress& progress) const {
+  Result<MatX> add_others(const BasisTask& task, const ModeProblem& problem, const ConstrainedBody& constrained,
+                          const Modes& modes, Progress& progress) const {
     const BlockMatrix& mass = input_.body.consistent_mass();
     const Result<MatX> derivatives = weighted_derivatives(problem, constrained, modes, progress);
     if (!derivatives.ok()) return derivatives.error();
     const MatX rig =
-        constrained.responses(multiply_columns(mass, rig_accelerations(input_.rest, pose.p, input_.height)));
+        constrained.responses(multiply_columns(mass, rig_accelerations(input_.rest, task.pose.p, input_.height)));
     const MatX ringing = modes.shapes * modes.eigenvalues.cwiseInverse().asDiagonal();
+    const BlockMatrix stiffness = stiffness_at_rest(problem.body);
+    const BlockMatrix metric = metric_with_energy(stiffness, modes.eigenvalues[0]);
+    MatX known = known_motion(task, problem, constrained, stiffness);
+    // Shapes made within a region are steep at its border. Brought to one mass they would count for more than shapes
+    // that are cut smoothly, so that the metric that directions are chosen by has to tell sizes, too.
+    const BlockMatrix& sizes = parts_.empty() ? mass : metric;
+    if (!parts_.empty()) known = scaled_to(known_size, sizes, known);
     const MatX shapes =
-        beside({known_motion(pose, number, problem, constrained), scaled_to(rig_share, mass, evened_out(mass, rig)),
-                scaled_to(mode_share, mass, ringing), scaled_to(derivative_share, mass, *derivatives)});
-    const BlockMatrix metric = metric_with_energy(problem.body, modes.eigenvalues[0]);
-    const MatX basis = mass_orthonormalize(mass, principal_shapes(metric, shapes, size));
-    return basis.cols() < size ? fill_up(constrained, basis, size, progress) : basis;
+        beside({known, scaled_to(rig_share, sizes, evened_out(mass, rig)), scaled_to(mode_share, sizes, ringing),
+                scaled_to(derivative_share, sizes, *derivatives)});
+    const MatX basis = mass_orthonormalize(mass, principal_shapes(metric, shapes, task.size));
+    return basis.cols() < task.size ? fill_up(constrained, basis, task.size, progress) : basis;
   }
 
   /// What is seen, and a tenth of elastic energy, measured by that of the softest mode: small displacements without
   /// which flesh could not give way, such as those that keep its volume, count for what they hold back.
-  BlockMatrix metric_with_energy(const ElasticBody& body, double softest) const {
-    BlockMatrix metric = metric_, stiffness = body.make_matrix();
-    VecX none(body.dof_count());
-    body.internal_force_and_stiffness(VecX::Zero(none.size()), none, stiffness);
+  BlockMatrix metric_with_energy(const BlockMatrix& stiffness, double softest) const {
+    BlockMatrix metric = metric_;
     metric.combine(1, energy_share / softest, stiffness);
     return metric;
+  }
+
+  static BlockMatrix stiffness_at_rest(const ElasticBody& body) {
+    BlockMatrix stiffness = body.make_matrix();
+    VecX none(body.dof_count());
+    body.internal_force_and_stiffness(VecX::Zero(none.size()), none, stiffness);
+    return stiffness;
   }
 
   static Result<MatX> weighted_derivatives(const ModeProblem& problem, const ConstrainedBody& constrained,
@@ -266,24 +309,32 @@ class BasisMaker {
     return extend(input_.body.consistent_mass(), basis, more->shapes, {}, size - static_cast<int>(basis.cols()));
   }
 
-  /// In the directions of the world. Where contacts or a region hold the flesh back, what is known of the free body
-  /// isn't true; accelerations are.
-  MatX known_motion(const PoseBasis& pose, std::size_t number, const ModeProblem& problem,
-                    const ConstrainedBody& constrained) const {
-    const bool anywhere = problem.vertex_weights.size() == 0 && problem.constraints.rows() == 0;
-    const KnownMotion& motion = input_.motion;
-    const std::vector<std::vector<double>>& moments = anywhere ? known_.moments : motion.moments;
-    if (moments.empty()) return MatX(input_.body.dof_count(), 0);
-    MatX shapes = anywhere ? known_.shapes : motion.accelerations;
-    turn(pose.turns, false, shapes);
-    const BlockMatrix& mass = input_.body.consistent_mass();
-    if (!anywhere) shapes = balanced(mass, constrained.responses(multiply_columns(mass, shapes)), motion.clips);
-    return shapes * moment_weights(input_, moments, number).asDiagonal();
+  /// In the directions of the world: what is known of the whole body, or the region's part of it. Cut from the same
+  /// shapes in every pose, the regions' bases of different poses agree, and together they hold what the body does.
+  MatX known_motion(const BasisTask& task, const ModeProblem& problem, const ConstrainedBody& constrained,
+                    const BlockMatrix& stiffness) const {
+    if (known_.moments.empty()) return MatX(input_.body.dof_count(), 0);
+    MatX shapes = known_.shapes;
+    if (!parts_.empty()) shapes = times(parts_[task.region], std::move(shapes));
+    turn(task.pose.turns, false, shapes);
+    if (problem.constraints.rows() > 0) shapes = allowed(problem, constrained, stiffness, shapes);
+    return shapes * moment_weights(input_, known_.moments, task.number).asDiagonal();
+  }
+
+  /// The nearest to shapes u = W y that contacts allow, by the energy of y. Without weights, and for u = K⁻¹ f, that is
+  /// how the body gives way to f while it touches.
+  static MatX allowed(const ModeProblem& problem, const ConstrainedBody& constrained, const BlockMatrix& stiffness,
+                      const MatX& shapes) {
+    if (problem.vertex_weights.size() == 0) return constrained.responses(multiply_columns(stiffness, shapes));
+    const VecX& w = problem.vertex_weights;
+    const VecX inverse = (w.array() > 0).select(w.cwiseInverse(), 0.0);
+    return constrained.responses(times(inverse, multiply_columns(stiffness, times(inverse, shapes))));
   }
 
   const PoseBasesInput& input_;
   BlockMatrix metric_;
   KnownShapes known_;
+  std::vector<VecX> parts_;  ///< of the regions; none: there is but one
 };
 
 }  // namespace
@@ -307,17 +358,15 @@ Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> p
   for (const LocalRegion& region : input.regions) result.region_sizes.push_back(region.modes);
   if (input.regions.size() <= 1) result.region_sizes = {input.size};
   progress.stage("responses to motion");
-  const bool everywhere = regions == 1 && input.motion.accelerations.cols() > 0;
-  const BasisMaker maker(input, everywhere ? known_shapes(input, *free) : KnownShapes{});
+  const bool moves = input.motion.accelerations.cols() > 0;
+  const BasisMaker maker(input, moves ? known_shapes(input, *free) : KnownShapes{});
   progress.stage("modes of the poses");
   std::vector<Result<RegionBasis>> made(poses.size() * regions, failure("not made"));
   parallel_for(std::ssize(made), 1, [&](std::int64_t k) {
     const std::size_t pose = static_cast<std::size_t>(k) / regions, region = static_cast<std::size_t>(k) % regions;
-    const LocalRegion* local = input.regions.size() > 1 ? &input.regions[region] : nullptr;
-    const int size = result.region_sizes[region];
-    made[static_cast<std::size_t>(k)] = find_or_make_basis(input, poses[pose], pose, local, size, [&] {
-      return maker.make(poses[pose], pose, local, size, Progress::silent());
-    });
+    const BasisTask task{poses[pose], pose, region, result.region_sizes[region]};
+    made[static_cast<std::size_t>(k)] = find_or_make_basis(input, task.pose, pose, region, task.size,
+                                                           [&] { return maker.make(task, Progress::silent()); });
   });
   for (std::size_t i = 0; i < poses.size(); ++i) {
     int columns = 0;

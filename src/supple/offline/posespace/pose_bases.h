@@ -8,7 +8,8 @@
 //   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
 //   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1
 // all of them within a region where bases are local, and none of them against the contacts of the pose
-// (offline/modes/constrained_modes.h). Measured: docs/theory.md.
+// (offline/modes/constrained_modes.h). A region's known motion is its part W'_k² / Σ_j W'_j² of that of the whole body,
+// the same in all poses, so that bases can be blended. Measured: docs/theory.md.
 #pragma once
 
 #include "supple/base/progress.h"
