@@ -37,7 +37,8 @@ Sizes sizes_of(const PreparedModel<float>& model, const PoseInterpolation<float>
   }
   for (int c = 0; c < model.size; ++c) s.triangle += model.stride - c / width * width;
   for (const auto& block : model.inertia) s.inertia += static_cast<double>(block.basis.rows * block.basis.stride);
-  for (const auto& block : model.surface) s.surface += static_cast<double>(block.basis.rows * block.basis.stride);
+  for (const auto& block : model.surface->blocks)
+    s.surface += static_cast<double>(width * 3 * block.tiles * block.columns());
   s.active = static_cast<double>(pose.active().size());
   s.r = model.size;
   s.stored = model.poses > 1 ? 2 : 4;
@@ -166,12 +167,21 @@ class StageClock {
         0.24);
   }
 
+  /// The shape alone: the rig, the frames and the weights of the pose are stages of their own. Read are the bases of
+  /// poses that count, the blends of frames, and what each vertex hangs on; three doubles are written.
   void surface_stage() {
     const Sizes& s = sizes_;
-    std::vector<Vec3> shown(static_cast<std::size_t>(prepared_->model->surface.vertex_count()));
-    const double us = median_us([&] { dynamics_.surface_displacements({}, p_, dynamics_.coordinates(), shown); });
-    add("surface", us, 2 * s.surface * s.active + 24.0 * static_cast<double>(shown.size()),
-        s.stored * s.surface * s.active + 56.0 * static_cast<double>(shown.size()), 0.1);
+    const PreparedSurface<float>& prepared = *prepared_->surface;
+    SurfaceShape<float> surface(prepared_);
+    std::vector<Vec3> shown(prepared.holds.size());
+    const double us =
+        median_us([&] { surface.displacements(pose_, frames_, q_.data(), Eigen::Matrix3f::Identity(), shown); });
+    const auto count = static_cast<double>(shown.size()), turned = static_cast<double>(width * prepared.frames.size());
+    add("surface", us, 2 * s.surface * s.active + blend_flops * turned + 24 * count,
+        sizeof(HalfPack) / width * s.surface * s.active +
+            static_cast<double>(sizeof(FrameLanes<float>) * prepared.frames.size()) +
+            static_cast<double>(sizeof(SurfaceHold<float>) + sizeof(Vec3)) * count,
+        0.1);
   }
 
   PoseSpaceDynamics<float>& dynamics_;

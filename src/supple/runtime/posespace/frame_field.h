@@ -3,6 +3,7 @@
 #pragma once
 
 #include "supple/runtime/posespace/posed_tets.h"
+#include "supple/runtime/posespace/quads.h"
 
 #include <Eigen/Geometry>
 
@@ -13,7 +14,7 @@ namespace supple {
 /// Frames of as many vertices as a vector holds.
 template <class T>
 struct FrameLanes {
-  std::array<std::array<Index, PosedTets<T>::width>, FrameBlend::most> site{};
+  std::array<std::array<std::uint32_t, PosedTets<T>::width>, FrameBlend::most> place{};  ///< of a site's first number
   std::array<Pack<T, PosedTets<T>::width>, FrameBlend::most> weight{};
 
   /// Lanes beyond the end repeat the last frame.
@@ -21,7 +22,7 @@ struct FrameLanes {
     for (std::size_t lane = 0; lane < PosedTets<T>::width; ++lane) {
       const FrameBlend& frame = frames[std::min(lane, frames.size() - 1)];
       for (std::size_t k = 0; k < FrameBlend::most; ++k) {
-        site[k][lane] = frame.site[k];
+        place[k][lane] = 4 * static_cast<std::uint32_t>(frame.site[k]);
         weight[k].set(static_cast<int>(lane), static_cast<T>(frame.weight[k]));
       }
     }
@@ -64,31 +65,29 @@ class FrameField {
     return Eigen::Quaternion<T>(Eigen::Matrix<T, 4, 1>(sum / length)).toRotationMatrix();
   }
 
-  /// The same for many vertices: unit quaternions x, y, z, w.
-  std::array<Lanes, 4> blend(const FrameLanes<T>& frames) const {
-    const auto first = site_lanes(frames.site[0]);
-    std::array<Lanes, 4> sum = first;
-    for (Lanes& entry : sum) entry *= frames.weight[0];
-    for (std::size_t k = 1; k < FrameBlend::most; ++k) {
-      const auto q = site_lanes(frames.site[k]);
-      const Lanes along = q[0] * first[0] + q[1] * first[1] + q[2] * first[2] + q[3] * first[3];
-      const Lanes weight = select(along < Lanes(T(0)), -frames.weight[k], frames.weight[k]);
-      for (std::size_t i = 0; i < 4; ++i) sum[i] += weight * q[i];
-    }
-    const Lanes square = sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2] + sum[3] * sum[3];
-    const auto known = square > Lanes(T(1e-12));
-    const Lanes shorter = Lanes(T(1)) / sqrt(select(known, square, Lanes(T(1))));
-    for (std::size_t i = 0; i < 4; ++i) sum[i] = select(known, sum[i] * shorter, Lanes(i == 3 ? T(1) : T(0)));
-    return sum;
+  /// Vectors of many vertices, each turned by its own blend q = (v, w), which needn't be of length one:
+  ///   u + (2 / |q|²) (w t + v × t),  t = v × u
+  std::array<Lanes, 3> rotated(const FrameLanes<T>& frames, const std::array<Lanes, 3>& u) const {
+    const auto q = sum(frames);
+    const Lanes square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    const Lanes factor = select(square > Lanes(T(1e-12)), Lanes(T(2)) / square, Lanes(T(0)));
+    const Lanes x = q[1] * u[2] - q[2] * u[1], y = q[2] * u[0] - q[0] * u[2], z = q[0] * u[1] - q[1] * u[0];
+    return {u[0] + factor * (q[3] * x + q[1] * z - q[2] * y), u[1] + factor * (q[3] * y + q[2] * x - q[0] * z),
+            u[2] + factor * (q[3] * z + q[0] * y - q[1] * x)};
   }
 
  private:
-  std::array<Lanes, 4> site_lanes(const std::array<Index, PosedTets<T>::width>& site) const {
-    alignas(32) T entries[4][PosedTets<T>::width];
-    for (std::size_t lane = 0; lane < site.size(); ++lane)
-      for (Eigen::Index i = 0; i < 4; ++i) entries[i][lane] = site_[static_cast<std::size_t>(site[lane])][i];
-    std::array<Lanes, 4> result{};
-    for (std::size_t i = 0; i < 4; ++i) std::memcpy(&result[i].v, entries[i], sizeof entries[i]);
+  std::array<Lanes, 4> sum(const FrameLanes<T>& frames) const {
+    const T* sites = site_.data()->data();
+    const auto first = gather_quads(sites, frames.place[0]);
+    std::array<Lanes, 4> result = first;
+    for (Lanes& entry : result) entry *= frames.weight[0];
+    for (std::size_t k = 1; k < FrameBlend::most; ++k) {
+      const auto q = gather_quads(sites, frames.place[k]);
+      const Lanes along = q[0] * first[0] + q[1] * first[1] + q[2] * first[2] + q[3] * first[3];
+      const Lanes weight = with_sign_of(frames.weight[k], along);
+      for (std::size_t i = 0; i < 4; ++i) result[i] += weight * q[i];
+    }
     return result;
   }
 

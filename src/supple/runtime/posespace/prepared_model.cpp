@@ -2,6 +2,7 @@
 #include "supple/runtime/posespace/prepared_model.h"
 
 #include "supple/runtime/posespace/level_of_detail.h"
+#include "supple/runtime/posespace/prepared_surface.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,7 +155,7 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
   regions = region_ends(*model);
   for (const ElementBlock& block : model->elements) elements.push_back(prepare<T>(block, width));
   for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(block.vertices, width));
-  for (const VertexBlock& block : model->surface.blocks) surface.push_back(prepare<T>(block, width));
+  surface = std::make_shared<const PreparedSurface<T>>(*model);
   stack_up<T>(or_else(model->added, poses, MatX::Zero(size, size)), added);
   stack_up<T>(or_else(model->taken, poses, MatX::Zero(size, size)), taken);
   stack_up<T>(or_else(model->linear, poses, model->stiffness.asDiagonal()), linear);

@@ -95,6 +95,10 @@ struct PreparedVertices {
   std::size_t count() const { return basis.rows / 3; }
 };
 
+/// What is shown (prepared_surface.h).
+template <class T>
+struct PreparedSurface;
+
 template <class T>
 struct PreparedModel {
   static constexpr int width = PosedTets<T>::width;
@@ -106,7 +110,8 @@ struct PreparedModel {
   std::size_t poses = 1;
   std::vector<int> regions;  ///< where the columns of each end
   std::vector<PreparedElements<T>> elements;
-  std::vector<PreparedVertices<T>> inertia, surface;
+  std::vector<PreparedVertices<T>> inertia;
+  std::shared_ptr<const PreparedSurface<T>> surface;
   /// For each pair of poses j ≤ i what w_i w_j is multiplied with: columns of unit mass, so entries of at most two …
   TriangleStack<StoredLanes<T>> mass;
   /// … and for each pose what w_i is.

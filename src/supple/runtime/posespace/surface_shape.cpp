@@ -1,110 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/surface_shape.h"
 
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/runtime/posespace/quads.h"
 
 #include <algorithm>
 
 namespace supple {
+namespace {
+
+template <class T, class Lanes>
+std::array<Lanes, 3> turned(const Eigen::Matrix<T, 3, 3>& turn, const std::array<Lanes, 3>& u) {
+  std::array<Lanes, 3> result;
+  for (Eigen::Index i = 0; i < 3; ++i)
+    result[static_cast<std::size_t>(i)] =
+        Lanes(turn(i, 0)) * u[0] + Lanes(turn(i, 1)) * u[1] + Lanes(turn(i, 2)) * u[2];
+  return result;
+}
+
+/// Σ_k weight_k moved_k for each vertex of the surface
+template <class T>
+void show(std::span<const SurfaceHold<T>> holds, const T* moved, double* shown) {
+  for (const SurfaceHold<T>& hold : holds) {
+    Quad<T> sum = hold.weight[0] * load_quad(moved + hold.place[0]);
+    for (std::size_t k = 1; k < SoftSurface::nodes; ++k) sum += hold.weight[k] * load_quad(moved + hold.place[k]);
+    const auto exact = __builtin_convertvector(sum, Quad<double>);
+    const auto first = __builtin_shufflevector(exact, exact, 0, 1);
+    std::memcpy(shown, &first, sizeof first);
+    shown[2] = exact[2];
+    shown += 3;
+  }
+}
+
+}  // namespace
 
 template <class T>
 SurfaceShape<T>::SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared) : prepared_(std::move(prepared)) {
+  const PreparedSurface<T>& surface = *prepared_->surface;
   std::size_t widest = 0;
-  first_.push_back(0);
-  for (const PreparedVertices<T>& block : prepared_->surface) {
-    first_.push_back(first_.back() + block.count());
-    widest = std::max(widest, block.basis.stride);
-  }
-  for (const VertexBlock& block : prepared_->model->surface.blocks) {
-    auto& lanes = frames_.emplace_back();
-    const std::span<const FrameBlend> all = block.frames;
-    for (std::size_t v = 0; v < all.size(); v += LanesOf<T>::width) lanes.emplace_back(all.subspan(v));
-  }
-  moved_.assign(first_.back(), Vector::Zero());
-  scaled_.assign(widest * prepared_->poses, T(0));
+  for (const SurfaceBlock<T>& block : surface.blocks) widest = std::max(widest, block.columns());
+  terms_.resize(prepared_->poses * widest + 1);
+  moved_.assign(4 * surface.tiles * Lanes::width, T(0));
 }
 
-/// A row times the coordinates: of all poses, each with its factors, or of the only one.
 template <class T>
-T SurfaceShape<T>::times_scaled(const PoseMatrices<T>& basis, std::size_t row,
-                                std::span<const std::size_t> active) const {
-  if (basis.poses == 1)
-    return dot(basis.values.data() + row * basis.stride, scaled_.data(), static_cast<int>(basis.stride));
-  LanesOf<T> sums(T(0));
-  const auto* vectors = basis.vectors(row, 0);
-  for (std::size_t c = 0; c < basis.stride; c += LanesOf<T>::width, vectors += basis.poses)
-    for (std::size_t k = 0; k < active.size(); ++k)
-      sums += widened(vectors[active[k]]) * load(scaled_.data() + k * basis.stride + c);
-  return sum_of(sums);
+auto SurfaceShape<T>::find_terms(const SurfaceBlock<T>& block, const PoseInterpolation<T>& pose, const T* q)
+    -> std::span<const Term> {
+  std::size_t count = 0;
+  for (const std::size_t i : pose.active()) {
+    const T* factors = pose.factors(i);
+    for (std::size_t c = 0; c < block.columns(); ++c) {
+      const int place = block.place[c];
+      const std::size_t column = i * block.columns() + c;
+      const T factor = q[place] * factors[place] * block.scale[column];
+      if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * column)};
+    }
+  }
+  if (count % 2 == 1) terms_[count++] = {};
+  return {terms_.data(), count};
 }
 
-/// u ← q u q⁻¹ = u + w t + v × t,  t = 2 v × u,  q = (v, w)
+/// Every other term goes to sums of its own: additions that wait for each other would take longer than memory does.
 template <class T>
-void SurfaceShape<T>::move_vertices(std::size_t block, std::size_t v, const FrameField<T>& frames,
-                                    std::span<const std::size_t> active) {
-  using Lanes = LanesOf<T>;
-  const PreparedVertices<T>& vertices = prepared_->surface[block];
-  const std::size_t count = std::min<std::size_t>(Lanes::width, vertices.count() - v);
-  alignas(32) T entries[3][Lanes::width] = {};
-  for (std::size_t lane = 0; lane < count; ++lane)
-    for (std::size_t i = 0; i < 3; ++i) entries[i][lane] = times_scaled(vertices.basis, 3 * (v + lane) + i, active);
-  if (prepared_->model->directions == BasisDirections::rotating) {
-    const auto q = frames.blend(frames_[block][v / Lanes::width]);
-    const Lanes x = load(entries[0]), y = load(entries[1]), z = load(entries[2]), two(T(2));
-    const Lanes s = two * (q[1] * z - q[2] * y), t = two * (q[2] * x - q[0] * z), r = two * (q[0] * y - q[1] * x);
-    store(entries[0], x + q[3] * s + q[1] * r - q[2] * t);
-    store(entries[1], y + q[3] * t + q[2] * s - q[0] * r);
-    store(entries[2], z + q[3] * r + q[0] * t - q[1] * s);
+auto SurfaceShape<T>::sum(const StoredLanes<T>* tile, std::span<const Term> terms) -> Vectors {
+  Vectors even{Lanes(T(0)), Lanes(T(0)), Lanes(T(0))}, odd = even;
+  for (std::size_t k = 0; k < terms.size(); k += 2) {
+    const StoredLanes<T>*a = tile + terms[k].column, *b = tile + terms[k + 1].column;
+    __builtin_prefetch(a + PreparedSurface<T>::ahead);
+    __builtin_prefetch(b + PreparedSurface<T>::ahead + 1);
+    const Lanes factor(terms[k].factor), other(terms[k + 1].factor);
+    for (std::size_t i = 0; i < 3; ++i) {
+      even[i] += widened(a[i]) * factor;
+      odd[i] += widened(b[i]) * other;
+    }
   }
-  for (std::size_t lane = 0; lane < count; ++lane)
-    moved_[first_[block] + v + lane] = Vector(entries[0][lane], entries[1][lane], entries[2][lane]);
+  return {even[0] + odd[0], even[1] + odd[1], even[2] + odd[2]};
 }
 
 template <class T>
 void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const FrameField<T>& frames, const T* q,
                                     const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown) {
-  const SoftSurface& surface = prepared_->model->surface;
-  const auto active = pose.active();
-  for (std::size_t b = 0; b < prepared_->surface.size(); ++b) {
-    const PreparedVertices<T>& block = prepared_->surface[b];
-    const auto stride = static_cast<std::size_t>(block.columns.stride);
-    for (std::size_t k = 0; k < active.size(); ++k) {
-      T* row = scaled_.data() + k * stride;
-      std::fill(row, row + stride, T(0));
-      const T* factors = pose.factors(active[k]);
-      for (std::size_t c = 0; c < block.columns.place.size(); ++c)
-        row[c] = q[block.columns.place[c]] * factors[block.columns.place[c]] * block.basis.scale[c];
+  const PreparedSurface<T>& surface = *prepared_->surface;
+  for (const SurfaceBlock<T>& block : surface.blocks) {
+    T* moved = moved_.data() + 4 * block.first * Lanes::width;
+    const auto terms = find_terms(block, pose, q);
+    if (terms.empty()) std::fill_n(moved, 4 * block.tiles * Lanes::width, T(0));
+    for (std::size_t t = 0; t < block.tiles && !terms.empty(); ++t, moved += 4 * Lanes::width) {
+      Vectors u = sum(surface.tile(block, t), terms);
+      if (!surface.frames.empty()) u = frames.rotated(surface.frames[block.first + t], u);
+      u = turned(turn, u);
+      store_quads(moved, {u[0], u[1], u[2], Lanes(T(0))});
     }
-    for (std::size_t v = 0; v < block.count(); v += LanesOf<T>::width) move_vertices(b, v, frames, active);
   }
-  for (std::size_t v = 0; v < shown.size(); ++v) {
-    Vector u = Vector::Zero();
-    for (std::size_t k = 0; k < SoftSurface::nodes; ++k)
-      u += static_cast<T>(surface.weight[v][k]) * moved_[static_cast<std::size_t>(surface.vertex[v][k])];
-    shown[v] = (turn * u).template cast<double>();
-  }
+  const std::size_t count = std::min(shown.size(), surface.holds.size());
+  if (count > 0) show(std::span(surface.holds).first(count), moved_.data(), shown.data()->data());
 }
 
 template <class T>
 void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameField<T>& frames, Index vertex,
                                 const Vec3& force, T* f) {
-  const SoftSurface& surface = prepared_->model->surface;
+  const PreparedSurface<T>& surface = *prepared_->surface;
+  const SurfaceHold<T>& hold = surface.holds[static_cast<std::size_t>(vertex)];
   for (std::size_t n = 0; n < SoftSurface::nodes; ++n) {
-    const auto node = static_cast<std::size_t>(surface.vertex[static_cast<std::size_t>(vertex)][n]);
-    const auto weight = static_cast<T>(surface.weight[static_cast<std::size_t>(vertex)][n]);
-    const auto b = static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), node) - first_.begin()) - 1;
-    const PreparedVertices<T>& block = prepared_->surface[b];
-    const std::size_t v = node - first_[b];
-    Vector local = force.cast<T>() * weight;
+    const std::size_t node = hold.place[n] / 4, b = surface.block_of(node);
+    const SurfaceBlock<T>& block = surface.blocks[b];
+    const std::size_t v = node - block.first * Lanes::width;
+    Eigen::Matrix<T, 3, 1> local = force.cast<T>() * hold.weight[n];
     if (prepared_->model->directions == BasisDirections::rotating)
-      local = frames.blend(surface.blocks[b].frames[v]).transpose() * local;
+      local = frames.blend(prepared_->model->surface.blocks[b].frames[v]).transpose() * local;
     for (const std::size_t i : pose.active()) {
       const T* factors = pose.factors(i);
-      for (std::size_t c = 0; c < block.columns.place.size(); ++c) {
+      for (std::size_t c = 0; c < block.columns(); ++c) {
         T along = T(0);
         for (std::size_t d = 0; d < 3; ++d)
-          along += block.basis.entry(i, 3 * v + d, c) * local[static_cast<Eigen::Index>(d)];
-        f[block.columns.place[c]] += factors[block.columns.place[c]] * along;
+          along += surface.entry(block, v, d, i * block.columns() + c) * local[static_cast<Eigen::Index>(d)];
+        f[block.place[c]] += factors[block.place[c]] * along;
       }
     }
   }

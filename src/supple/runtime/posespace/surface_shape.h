@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SurfaceShape: what is shown of a soft character, ū = A R Σ_i Û_i (w_i Υ q) (2016 paper, section 4.2). Once per
 // displayed frame: coordinates are scaled for each pose, so that no basis has to be interpolated.
+//
+// Bases of all poses are read once, and that takes most of the time (prepared_surface.h): two operations for each of
+// their numbers, which are halves in single precision. What then is known of a vertex of the mesh, R and the turn of
+// the root, is applied there: a skin has several times as many vertices.
 #pragma once
 
-#include "supple/runtime/posespace/frame_field.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
+#include "supple/runtime/posespace/prepared_surface.h"
 #include "supple/runtime/posespace/soft_forces.h"
 
 namespace supple {
@@ -22,18 +26,23 @@ class SurfaceShape {
   void add_force(const PoseInterpolation<T>& pose, const FrameField<T>& frames, Index vertex, const Vec3& force, T* f);
 
  private:
-  using Vector = Eigen::Matrix<T, 3, 1>;
+  using Lanes = LanesOf<T>;
+  using Vectors = std::array<Lanes, 3>;
 
-  /// Vertices v … of a block, as many as a vector holds.
-  void move_vertices(std::size_t block, std::size_t v, const FrameField<T>& frames,
-                     std::span<const std::size_t> active);
-  T times_scaled(const PoseMatrices<T>& basis, std::size_t row, std::span<const std::size_t> active) const;
+  /// A column of a pose, and what it is multiplied with.
+  struct Term {
+    T factor = T(0);
+    std::uint32_t column = 0;  ///< its first vector in a tile
+  };
+
+  /// Of a block, what isn't zero.
+  std::span<const Term> find_terms(const SurfaceBlock<T>& block, const PoseInterpolation<T>& pose, const T* q);
+  /// Σ_i Û_i (w_i Υ q) of a tile.
+  static Vectors sum(const StoredLanes<T>* tile, std::span<const Term> terms);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
-  std::vector<std::size_t> first_;                  ///< vertex of each block among all, and their number
-  std::vector<std::vector<FrameLanes<T>>> frames_;  ///< of each block's vertices
-  std::vector<Vector> moved_;                       ///< of the mesh's vertices
-  std::vector<T> scaled_;                           ///< coordinates of a block, for each pose
+  std::vector<Term> terms_;
+  std::vector<T> moved_;  ///< of the mesh's vertices, x, y, z and zero
 };
 
 extern template class SurfaceShape<float>;

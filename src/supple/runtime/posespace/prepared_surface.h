@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// PreparedSurface: the bases of what is shown, in the order in which SurfaceShape reads them: once, from beginning to
+// end. Vertices of the mesh come in tiles of as many as a vector holds, a lane for each:
+//
+//   tile of a block → pose → column → x, y, z of all vertices of the tile
+//
+// A product with coordinates then needs no sums across lanes, and poses that don't count are passed over as a whole.
+#pragma once
+
+#include "supple/runtime/posespace/frame_field.h"
+#include "supple/runtime/posespace/prepared_model.h"
+
+#include <cstdint>
+
+namespace supple {
+
+/// Vertices that the same coordinates move.
+template <class T>
+struct SurfaceBlock {
+  std::vector<int> place;                       ///< of its columns among all coordinates
+  std::vector<T> scale;                         ///< of the columns of the first pose, then of the second, …
+  std::size_t first = 0, tiles = 0, begin = 0;  ///< its tiles among all, and where their vectors begin
+
+  std::size_t columns() const { return place.size(); }
+  /// Vectors of all poses in a tile.
+  std::size_t tile_size() const { return 3 * scale.size(); }
+};
+
+/// What a vertex of the surface hangs on: vertices of the mesh, counted with the lanes that fill up tiles; times four,
+/// which is where their numbers are.
+template <class T>
+struct SurfaceHold {
+  std::array<std::uint32_t, SoftSurface::nodes> place;
+  std::array<T, SoftSurface::nodes> weight;
+};
+
+template <class T>
+struct PreparedSurface {
+  /// Vectors that are asked for before they are needed: enough for memory to answer.
+  static constexpr std::size_t ahead = 2048 / sizeof(StoredLanes<T>);
+
+  explicit PreparedSurface(const PoseSpaceModel& model);
+
+  std::vector<SurfaceBlock<T>> blocks;
+  std::vector<StoredLanes<T>> basis;  ///< divided by the columns' scale, powers of two; longer by what is asked ahead
+  std::vector<FrameLanes<T>> frames;  ///< of each tile, if directions rotate
+  std::vector<SurfaceHold<T>> holds;  ///< of each vertex of the surface
+  std::size_t tiles = 0;
+
+  const StoredLanes<T>* tile(const SurfaceBlock<T>& block, std::size_t t) const {
+    return basis.data() + block.begin + t * block.tile_size();
+  }
+  /// One number: for what happens at single vertices. `column` is counted through the poses.
+  T entry(const SurfaceBlock<T>& block, std::size_t vertex, std::size_t direction, std::size_t column) const {
+    constexpr std::size_t width = LanesOf<T>::width;
+    const StoredLanes<T>& lanes = tile(block, vertex / width)[3 * column + direction];
+    return widened(lanes)[static_cast<int>(vertex % width)] * block.scale[column];
+  }
+  /// The block of a vertex of the mesh.
+  std::size_t block_of(std::size_t vertex) const;
+
+ private:
+  void add(const VertexBlock& block);
+};
+
+extern template struct PreparedSurface<float>;
+extern template struct PreparedSurface<double>;
+
+}  // namespace supple
