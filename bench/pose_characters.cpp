@@ -142,6 +142,7 @@ class CharacterRows {
   void add_accuracy(const ReducedBody& reduced) {
     add("elastic_error", reduced.elastic_error, "", {}, 0.03);
     add("posed_error", reduced.posed_error, "", {}, 0.04);
+    add("worst_posed_error", reduced.worst_posed_error, "");
     add("inertial_error", reduced.inertial_error, "", {}, 0.03);
     add("build_s", c_.cost.seconds, "s", {}, is_gorilla() ? std::optional(90.0) : std::nullopt);
     add("build_memory_gib", c_.cost.peak_memory / (1 << 30), "GiB", {}, 3);

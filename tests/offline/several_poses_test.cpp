@@ -2,15 +2,21 @@
 // Reduced models of several poses: alignment of their bases (Figures 6 and 7 of the 2016 paper), interpolation without
 // jumps, and what they gain against the full simulation.
 #include "supple/fem/modes.h"
+#include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/mass_pca.h"
+#include "supple/offline/posespace/between_poses.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/full_pose_dynamics.h"
+#include "supple/runtime/posespace/cubature_forces.h"
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/SVD>
 
 #include <gtest/gtest.h>
+
+#include <numeric>
 
 namespace supple {
 namespace {
@@ -72,6 +78,29 @@ TEST(AlignBases, NearestPosesAreTheParents) {
   EXPECT_EQ(align_bases(body.consistent_mass(), one_slider(), {}, poses).parent, (std::vector<int>{-1, 3, 0, 2}));
 }
 
+TEST(AlignBases, SoftModesStaySoft) {
+  // The other pose has the same soft mode, and a stiff one that has a tenth of the soft one's mass in it: nearest in
+  // mass is a mixture of both, a hundred times as stiff.
+  const ElasticBody body = body_of(make_tet_box(Vec3(0.1, 0.11, 1), {2, 2, 10}), MaterialModel::linear);
+  PoseBasis first = Beam({0.1, 0.11, 1}, Mat3::Identity(), 0).pose, second = first;
+  second.p = {1};
+  const double angle = 0.1;
+  Eigen::Matrix2d turn;
+  turn << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
+  first.basis = first.basis * turn;
+  std::vector<PoseBasis> poses{first, second};
+  std::vector<MatX> stiffness(2, MatX(Eigen::Vector2d(1, 1e4).asDiagonal()));
+  std::vector<PoseBasis> nearest = poses;
+  align_bases(body.consistent_mass(), one_slider(), {}, nearest);
+  const MatX turned = second.basis.transpose() * multiply_columns(body.consistent_mass(), nearest[1].basis);
+  EXPECT_GT((turned.transpose() * stiffness[1] * turned)(0, 0), 90);
+  const MatX before = stiffness[1];
+  align_bases(body.consistent_mass(), one_slider(), {}, poses, stiffness);
+  const MatX kept = second.basis.transpose() * multiply_columns(body.consistent_mass(), poses[1].basis);
+  EXPECT_LT((stiffness[1] - kept.transpose() * before * kept).norm(), 1e-9 * before.norm());
+  EXPECT_LT(stiffness[1](0, 0), 1.1);
+}
+
 // ---- a limb with a model for its bent pose --------------------------------------------------------------------------
 
 constexpr double knee = 1.2;
@@ -120,6 +149,49 @@ double error_when_shaken(const SoftLimb& limb, const ReducedBody& reduced) {
     }
   }
   return std::sqrt(difference / total);
+}
+
+TEST(SeveralPoses, LinearResponsesAreRightBetweenPoses) {
+  // What a step takes for the stiffness at rest, in poses that training didn't see, beside the sum over all elements.
+  const SoftLimb limb = make_soft_limb();
+  const ReducedBody reduced = reduce_with_poses(limb, {1});
+  const PoseSpaceModel& model = *reduced.model;
+  const ElasticBody body = must(ElasticBody::create(reduced.mesh, model.material));
+  CubatureForces<double> forces(std::make_shared<const PreparedModel<double>>(reduced.model));
+  std::vector<Vec3> points(model.points.size());
+  const auto workspace = model.rest->make_workspace(static_cast<Index>(points.size()));
+  std::vector<Index> every(reduced.mesh.elements.size());
+  std::iota(every.begin(), every.end(), 0);
+  const Cubature all{every, VecX::Ones(std::ssize(every)), 0};
+  for (const double share : {0.15, 0.35, 0.6, 0.85}) {
+    const std::vector<double> p = bent_pose(limb, share).p;
+    model.rest->evaluate(p, model.points, points, *workspace);
+    forces.set_pose(p, points);
+    std::vector<double> q(static_cast<std::size_t>(forces.stride()), 0.0);
+    forces.evaluate(q.data());
+    MatX step(r, r);
+    for (Eigen::Index c = 0; c < r; ++c) {
+      std::vector<double> product(q.size(), 0.0), unit = q;
+      unit[static_cast<std::size_t>(c)] = 1;
+      forces.multiply_stiffness(unit.data(), product.data());
+      step.col(c) = Eigen::Map<const VecX>(product.data(), r);
+    }
+    const BetweenPose at({body, reduced.mesh, *model.rest, reduced.poses, model.directions}, *model.poses, p);
+    const MatX none = MatX::Zero(r, r);
+    const MatX K = cubature_stiffness({reduced.mesh,
+                                       model.material,
+                                       at.pose(),
+                                       model.directions,
+                                       none,
+                                       none,
+                                       every,
+                                       {},
+                                       [&](std::size_t e) { return at.gradient(e); }},
+                                      all);
+    // The same force along each coordinate, and what the answers lack.
+    const MatX answers = K.llt().solve(MatX::Identity(r, r));
+    EXPECT_LT((step * answers - MatX::Identity(r, r)).norm() / std::sqrt(r), 0.04) << share;
+  }
 }
 
 TEST(SeveralPoses, HalveTheErrorWhereALimbIsBent) {

@@ -256,38 +256,38 @@ void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceMode
 
 // ---- the whole model ------------------------------------------------------------------------------------------------
 
-void add_poses(ArchiveWriter& writer, const std::optional<PoseSpaceWeights>& poses) {
-  add_number(writer, "poses.several", static_cast<Index>(poses ? 1 : 0));
+void add_poses(ArchiveWriter& writer, const std::string& name, const std::optional<PoseSpaceWeights>& poses) {
+  add_number(writer, name + ".several", static_cast<Index>(poses ? 1 : 0));
   if (!poses) return;
   MatX columns(poses->layout().size(), poses->pose_count());
   for (Index i = 0; i < poses->pose_count(); ++i)
     columns.col(i) = Eigen::Map<const VecX>(poses->pose(i).data(), columns.rows());
-  writer.add("poses", columns);
+  writer.add(name, columns);
 }
 
-void read_poses(ArchiveReader& reader, PoseSpaceModel& model) {
-  if (reader.index("poses.several", 2) == 0) return;
-  const MatX columns = reader.matrix("poses", model.rest->layout().size(), ArchiveReader::any);
-  if (columns.cols() > RigArchive::most_poses) return reader.misfit("poses");
+std::optional<PoseSpaceWeights> read_poses(ArchiveReader& reader, const std::string& name, const PoseLayout& layout) {
+  if (reader.index(name + ".several", 2) == 0) return {};
+  const MatX columns = reader.matrix(name, layout.size(), ArchiveReader::any);
+  if (columns.cols() > RigArchive::most_poses) reader.misfit(name);
+  if (!reader.ok()) return {};
   std::vector<std::vector<double>> poses;
   for (Eigen::Index i = 0; i < columns.cols(); ++i) poses.emplace_back(columns.col(i).begin(), columns.col(i).end());
-  if (!reader.ok()) return;
-  Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(model.rest->layout(), std::move(poses));
-  if (weights.ok())
-    model.poses = std::move(*weights);
-  else
-    reader.note(weights.error());
+  Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(layout, std::move(poses));
+  if (weights.ok()) return std::move(*weights);
+  reader.note(weights.error());
+  return {};
 }
 
 Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
   // A member that is added to the model doesn't compile here before it has its place in the file.
-  const auto& [rest, material, directions, poses, stiffness, added, taken, taken_limit, linear, mass, points, sites,
-               elements, inertia, surface, height] = model;
+  const auto& [rest, material, directions, poses, stiffness, added, taken, linear_poses, taken_limit, linear, mass,
+               points, sites, elements, inertia, surface, height] = model;
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *rest, points));
   writer.add("material", to_string(material));
   add_number(writer, "directions", static_cast<Index>(directions));
   add_number(writer, "height", height);
-  add_poses(writer, poses);
+  add_poses(writer, "poses", poses);
+  add_poses(writer, "linear_poses", linear_poses);
   writer.add("stiffness", stiffness);
   add_triangles(writer, "added", added, model.size());
   add_triangles(writer, "taken", taken, model.size());
@@ -313,17 +313,18 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   model->material = material.value_or(MaterialModel::flesh);
   model->directions = static_cast<BasisDirections>(reader.index("directions", 2));
   model->height = reader.number("height");
-  read_poses(reader, *model);
+  model->poses = read_poses(reader, "poses", model->rest->layout());
+  model->linear_poses = read_poses(reader, "linear_poses", model->rest->layout());
   model->stiffness = reader.matrix("stiffness", ArchiveReader::any, 1);
-  const Index size = model->size(), poses = model->pose_count();
+  const Index size = model->size(), poses = model->pose_count(), linear_poses = model->linear_pose_count();
   if (size > most_coordinates) reader.misfit("stiffness");
   if (!(model->height > 0)) reader.misfit("height");
   if (!reader.ok()) return {};
-  model->added = read_triangles(reader, "added", size, poses);
-  model->taken = read_triangles(reader, "taken", size, poses);
+  model->added = read_triangles(reader, "added", size, linear_poses);
+  model->taken = read_triangles(reader, "taken", size, linear_poses);
   model->taken_limit = reader.number("taken_limit");
   if (!(model->taken_limit > 0)) reader.misfit("taken_limit");
-  model->linear = read_triangles(reader, "linear", size, poses);
+  model->linear = read_triangles(reader, "linear", size, linear_poses);
   model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);
   halve_pairs(model->mass);
   model->points.resize(static_cast<std::size_t>(model->rest->vertex_count()));

@@ -92,8 +92,11 @@ struct PoseSpaceModel {
   /// taken away is taken from small deformations only, else flesh that loses stiffness by itself would have energy
   /// without a lower bound: the energy of the corrections is ½ qᵀ C⁺ q − s/(1 + s/s₀),  s = ½ qᵀ C⁻ q.
   std::vector<MatX> added, taken;
+  /// Linear responses vary faster between poses than bases do, and cost little: they may be known at more poses. Those
+  /// of `poses` first; absent: no others. Matrices there are of Σ_i w_i Û_i as it is, not yet of unit mass.
+  std::optional<PoseSpaceWeights> linear_poses;
   double taken_limit = 1.0;  ///< s₀ [J]
-  /// Û_iᵀ K_i Û_i at rest, for each pose, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
+  /// Û_iᵀ K_i Û_i at rest, for each of these poses, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
   /// what a step's equations look like when the flesh is near rest.
   std::vector<MatX> linear;
   std::vector<MatX> mass;     ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
@@ -106,6 +109,7 @@ struct PoseSpaceModel {
 
   Index size() const { return static_cast<Index>(stiffness.size()); }
   Index pose_count() const { return poses ? poses->pose_count() : 1; }
+  Index linear_pose_count() const { return linear_poses ? linear_poses->pose_count() : pose_count(); }
   Index element_count() const;
   Index inertial_vertex_count() const;
 };

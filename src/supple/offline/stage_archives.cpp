@@ -125,8 +125,8 @@ Result<std::vector<MatX>> decode_matrices(const std::string& bytes) {
 }
 
 std::string encode_stage(const PoseCubature& cubature) {
-  const auto& [elements, vertices, added, taken, taken_limit, elastic_error, posed_error, inertial_error,
-               elastic_training_error] = cubature;
+  const auto& [elements, vertices, added, taken, linear, between, taken_limit, elastic_error, posed_error,
+               worst_posed_error, inertial_error, elastic_training_error] = cubature;
   ArchiveWriter writer("stage-cubature");
   const auto poses = static_cast<Index>(elements.size());
   writer.add("poses", std::span<const Index>(&poses, 1));
@@ -134,8 +134,10 @@ std::string encode_stage(const PoseCubature& cubature) {
   add_cubature(writer, "vertices", vertices);
   add_matrices(writer, "added", added);
   add_matrices(writer, "taken", taken);
-  VecX numbers(5);
-  numbers << taken_limit, elastic_error, posed_error, inertial_error, elastic_training_error;
+  add_matrices(writer, "linear", linear);
+  writer.add("between", between);
+  VecX numbers(6);
+  numbers << taken_limit, elastic_error, posed_error, worst_posed_error, inertial_error, elastic_training_error;
   writer.add("numbers", numbers);
   return writer.bytes();
 }
@@ -149,13 +151,16 @@ Result<PoseCubature> decode_cubature(const std::string& bytes) {
     cubature.vertices = read_cubature(reader, "vertices");
     cubature.added = read_matrices(reader, "added");
     cubature.taken = read_matrices(reader, "taken");
-    const MatX numbers = reader.matrix("numbers", 5, 1);
+    cubature.linear = read_matrices(reader, "linear");
+    cubature.between = reader.matrix("between", ArchiveReader::any, ArchiveReader::any);
+    const MatX numbers = reader.matrix("numbers", 6, 1);
     if (!reader.ok()) return cubature;
     cubature.taken_limit = numbers(0);
     cubature.elastic_error = numbers(1);
     cubature.posed_error = numbers(2);
-    cubature.inertial_error = numbers(3);
-    cubature.elastic_training_error = numbers(4);
+    cubature.worst_posed_error = numbers(3);
+    cubature.inertial_error = numbers(4);
+    cubature.elastic_training_error = numbers(5);
     return cubature;
   });
 }

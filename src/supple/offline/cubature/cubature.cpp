@@ -242,6 +242,39 @@ Cubature fit_weights(const CubatureSamples& samples, std::span<const Index> site
   return fit_all(samples, {sites.begin(), sites.end()}).cubature;
 }
 
+std::vector<Cubature> fit_blended_weights(std::span<const CubatureSamples> samples, const MatX& shares,
+                                          std::span<const Index> sites) {
+  constexpr int sweeps = 3;
+  const auto count = static_cast<Eigen::Index>(samples.size());
+  std::vector<MatX> G;
+  std::vector<VecX> h;
+  for (const CubatureSamples& each : samples) {
+    const Matrix A = columns_of(each, sites);
+    G.push_back(gram(A));
+    h.emplace_back(A.cast<double>().transpose() * stacked(each.totals));
+  }
+  MatX w = MatX::Zero(std::ssize(sites), shares.cols());
+  const auto fit_pose = [&](Eigen::Index pose, double least_share) {
+    MatX all = MatX::Zero(w.rows(), w.rows());
+    VecX right = VecX::Zero(w.rows());
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const double share = shares(k, pose);
+      if (std::abs(share) < least_share) continue;
+      const VecX others = w * shares.row(k).transpose() - share * w.col(pose);
+      all += share * share * G[static_cast<std::size_t>(k)];
+      right += share * (h[static_cast<std::size_t>(k)] - G[static_cast<std::size_t>(k)] * others);
+    }
+    w.col(pose) = nonnegative_least_squares(all, right).cwiseMax(0.0);
+  };
+  for (Eigen::Index pose = 0; pose < shares.cols(); ++pose) fit_pose(pose, 0.999);
+  for (int sweep = 0; sweep < sweeps; ++sweep)
+    for (Eigen::Index pose = 0; pose < shares.cols(); ++pose) fit_pose(pose, 1e-6);
+  std::vector<Cubature> result;
+  for (Eigen::Index pose = 0; pose < shares.cols(); ++pose)
+    result.push_back({{sites.begin(), sites.end()}, w.col(pose), 0});
+  return result;
+}
+
 CubatureSamples joined(std::vector<CubatureSamples> poses) {
   if (poses.size() == 1) return std::move(poses.front());
   CubatureSamples all;

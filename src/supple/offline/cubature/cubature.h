@@ -67,6 +67,11 @@ MatX cubature_residual(const CubatureSamples& samples, const Cubature& cubature)
 /// The weights that fit the samples best on given sites (2016 paper, Eq. 19); some may be zero.
 Cubature fit_weights(const CubatureSamples& samples, std::span<const Index> sites);
 
+/// Likewise weights of several poses that are blended between them: the samples of a row of `shares` see Σ_i share_i
+/// w_i (all on the same sites). Starts with each pose for itself, then lets each fit what the others leave.
+std::vector<Cubature> fit_blended_weights(std::span<const CubatureSamples> samples, const MatX& shares,
+                                          std::span<const Index> sites);
+
 /// The samples of one pose of several joined, seen from some of the sites only.
 CubatureSamples of_pose(const CubatureSamples& joined, std::size_t pose, std::span<const Index> sites);
 

@@ -78,6 +78,11 @@ Lame<double> lame_of(const ElasticSampling& sampling, std::size_t e) {
   return lame_from(material.young, material.poisson);
 }
 
+MatX gradient_of(const ElasticSampling& sampling, std::size_t e) {
+  return sampling.gradient ? sampling.gradient(e)
+                           : element_gradient(sampling.mesh, e, sampling.pose, sampling.directions);
+}
+
 /// H_0 of an element at rest.
 template <class Model>
 Eigen::Matrix<double, 9, 9> linear_response(const Lame<double>& lame, const PosedElement& at) {
@@ -189,8 +194,7 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
     for (std::int64_t i = begin; i < end; ++i) {
       const auto e = static_cast<std::size_t>(i);
       const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
-      const Eigen::MatrixXf gradients =
-          element_gradient(mesh, e, sampling.pose, sampling.directions).transpose().cast<float>();
+      const Eigen::MatrixXf gradients = gradient_of(sampling, e).transpose().cast<float>();
       with_material<double>(sampling.material, [&](auto type) {
         sample_element<typename decltype(type)::type>(gradients, q, count, shape.weight[0], lame_of(sampling, e),
                                                       posed_element(sampling, e, shape, sampling.pose.positions),
@@ -215,18 +219,26 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
 }
 
 MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature) {
-  MatX K = MatX::Zero(sampling.stiffness.rows(), sampling.stiffness.rows());
-  for (std::size_t i = 0; i < cubature.sites.size(); ++i) {
-    const auto e = static_cast<std::size_t>(sampling.candidates[static_cast<std::size_t>(cubature.sites[i])]);
-    const ElementShape<4> shape = element_shape(element_nodes(sampling.mesh, e));
-    Eigen::Matrix<double, 9, 9> H;
-    with_material<double>(sampling.material, [&](auto type) {
-      H = linear_response<typename decltype(type)::type>(lame_of(sampling, e),
-                                                         posed_element(sampling, e, shape, sampling.pose.positions));
-    });
-    const MatX D = element_gradient(sampling.mesh, e, sampling.pose, sampling.directions);
-    K += cubature.weights[static_cast<Eigen::Index>(i)] * shape.weight[0] * D.transpose() * H * D;
-  }
+  const MatX zero = MatX::Zero(sampling.stiffness.rows(), sampling.stiffness.rows());
+  const std::int64_t sites = std::ssize(cubature.sites), grain = std::max<std::int64_t>(16, sites / 64);
+  std::vector<MatX> parts(static_cast<std::size_t>((sites + grain - 1) / grain), zero);
+  parallel_ranges(sites, grain, [&](std::int64_t begin, std::int64_t end) {
+    MatX& part = parts[static_cast<std::size_t>(begin / grain)];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Index site = cubature.sites[static_cast<std::size_t>(i)];
+      const auto e = static_cast<std::size_t>(sampling.candidates[static_cast<std::size_t>(site)]);
+      const ElementShape<4> shape = element_shape(element_nodes(sampling.mesh, e));
+      Eigen::Matrix<double, 9, 9> H;
+      with_material<double>(sampling.material, [&](auto type) {
+        H = linear_response<typename decltype(type)::type>(lame_of(sampling, e),
+                                                           posed_element(sampling, e, shape, sampling.pose.positions));
+      });
+      const MatX D = gradient_of(sampling, e), HD = cubature.weights[i] * shape.weight[0] * H * D;
+      part.noalias() += D.transpose() * HD;
+    }
+  });
+  MatX K = zero;
+  for (const MatX& part : parts) K += part;
   return K;
 }
 

@@ -18,10 +18,11 @@ struct ElasticSampling {
   MaterialModel material = MaterialModel::flesh;
   const PoseBasis& pose;
   BasisDirections directions = BasisDirections::rotating;
-  const MatX& stiffness;                      ///< Λ = ÛᵀKÛ in the pose
-  const MatX& spread;                         ///< q = spread · g, g a vector of standard normal numbers
-  std::span<const Index> candidates;          ///< elements that may become sites, ascending
-  std::span<const std::vector<Vec3>> shapes;  ///< rest shapes that samples take in turn; none: that of the pose
+  const MatX& stiffness;                           ///< Λ = ÛᵀKÛ in the pose
+  const MatX& spread;                              ///< q = spread · g, g a vector of standard normal numbers
+  std::span<const Index> candidates;               ///< elements that may become sites, ascending
+  std::span<const std::vector<Vec3>> shapes;       ///< rest shapes that samples take in turn; none: that of the pose
+  std::function<MatX(std::size_t)> gradient = {};  ///< D of an element; none: element_gradient() of the pose
 };
 
 /// Elastic forces under random coordinates; a whole sample is stretched by 1/8 to 2, so that flesh is right when it

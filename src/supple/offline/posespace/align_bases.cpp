@@ -4,6 +4,8 @@
 #include "supple/math/procrustes.h"
 #include "supple/offline/modes/mass_pca.h"
 
+#include <Eigen/Cholesky>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,26 +43,34 @@ double subspace_angle(const VecX& angles) {
 }
 
 BasisAlignment align_bases(const BlockMatrix& mass, const PoseLayout& layout, std::span<const int> region_sizes,
-                           std::span<PoseBasis> poses) {
+                           std::span<PoseBasis> poses, std::span<MatX> stiffness) {
   BasisAlignment result{std::vector<int>(poses.size(), -1), std::vector<VecX>(poses.size())};
   const Eigen::Index all = poses.front().basis.cols();
   std::vector<int> sizes(region_sizes.begin(), region_sizes.end());
   if (sizes.empty()) sizes.push_back(static_cast<int>(all));
+  const auto compliance = [&](std::size_t pose, Eigen::Index first, Eigen::Index size) -> MatX {
+    return stiffness[pose].block(first, first, size, size).llt().solve(MatX::Identity(size, size));
+  };
   for (const auto& [pose, parent] : tree_of(layout, poses)) {
     result.parent[pose] = parent;
     if (parent < 0) continue;
     const MatX target = multiply_columns(mass, poses[static_cast<std::size_t>(parent)].basis);
-    MatX& basis = poses[pose].basis;
+    MatX turn = MatX::Zero(all, all);
     VecX& angles = result.angles[pose];
     angles.resize(all);
     Eigen::Index first = 0;
     for (const int size : sizes) {
-      const Procrustes fit =
-          align_subspaces(basis.middleCols(first, size).transpose() * target.middleCols(first, size));
-      basis.middleCols(first, size) = (basis.middleCols(first, size) * fit.rotation).eval();
+      const MatX overlap = poses[pose].basis.middleCols(first, size).transpose() * target.middleCols(first, size);
+      Procrustes fit = align_subspaces(overlap);
       angles.segment(first, size) = angles_of(fit.cosines);
+      if (!stiffness.empty())
+        fit = align_subspaces(compliance(pose, first, size) * overlap *
+                              compliance(static_cast<std::size_t>(parent), first, size));
+      turn.block(first, first, size, size) = fit.rotation;
       first += size;
     }
+    poses[pose].basis = (poses[pose].basis * turn).eval();
+    if (!stiffness.empty()) stiffness[pose] = (turn.transpose() * stiffness[pose] * turn).eval();
     std::sort(angles.begin(), angles.end());
   }
   return result;

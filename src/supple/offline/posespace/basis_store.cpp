@@ -71,7 +71,12 @@ Result<PoseCubature> find_or_make_cubature(StageStore& store, const ContentHash&
   for (const MatX& stiffness : input.stiffness) all.add(stiffness);
   for (const auto& p : input.known_poses) all.add(p);
   all.add(input.directions).add(input.free);
-  all.add(settings.tolerance).add(settings.elements).add(settings.vertices).add(settings.seed);
+  all.add(settings.tolerance)
+      .add(settings.pose_tolerance)
+      .add(settings.posed_tolerance)
+      .add(settings.elements)
+      .add(settings.vertices)
+      .add(settings.seed);
   const auto make = [&]() -> Result<PoseCubature> {
     PoseCubature made = train_cubature(input, settings, progress);
     if (progress.cancelled()) return failure("cancelled");

@@ -291,10 +291,11 @@ class Reduction {
     reduced_.frequencies = bases->frequencies;
     reduced_.region_sizes = bases->region_sizes;
     if (bases->region_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
-    reduced_.alignment = align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses);
     stiffness_.clear();
     for (const PoseBasis& pose : reduced_.poses)
       stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
+    reduced_.alignment =
+        align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses, stiffness_);
     reduced_.basis = reduced_.poses.front().basis;
     reduced_.modes_seconds += seconds_since(start);
     return {};
@@ -307,6 +308,7 @@ class Reduction {
                                                            .rest = *rest_,
                                                            .mesh = reduced_.mesh,
                                                            .poses = reduced_.poses,
+                                                           .weights = weights_ ? &*weights_ : nullptr,
                                                            .stiffness = stiffness_,
                                                            .directions = settings_.directions,
                                                            .free = free_,
@@ -321,11 +323,22 @@ class Reduction {
     if (!cubature.ok()) return cubature;
     reduced_.elastic_error = cubature->elastic_error;
     reduced_.posed_error = cubature->posed_error;
+    reduced_.worst_posed_error = cubature->worst_posed_error;
     reduced_.inertial_error = cubature->inertial_error;
     reduced_.elastic_training_error = cubature->elastic_training_error;
     reduced_.inertial_training_error = cubature->vertices.training_error;
     reduced_.cubature_seconds = seconds_since(start);
     return cubature;
+  }
+
+  /// The poses, and those between them whose linear response is known.
+  std::optional<PoseSpaceWeights> linear_poses(const Rig& rest, const MatX& between) const {
+    if (between.cols() == 0) return {};
+    std::vector<std::vector<double>> all;
+    for (const PoseBasis& pose : reduced_.poses) all.push_back(pose.p);
+    for (Eigen::Index c = 0; c < between.cols(); ++c) all.emplace_back(between.col(c).begin(), between.col(c).end());
+    // They are apart: training interpolated between them.
+    return std::move(*PoseSpaceWeights::create(rest.layout(), std::move(all)));
   }
 
   void finish(const ElasticBody& elastic, const PoseCubature& cubature) {
@@ -345,7 +358,8 @@ class Reduction {
     model.added = cubature.added;
     model.taken = cubature.taken;
     model.taken_limit = cubature.taken_limit;
-    model.linear = stiffness_;
+    model.linear = cubature.linear;
+    model.linear_poses = linear_poses(*model.rest, cubature.between);
     model.height = height_;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);

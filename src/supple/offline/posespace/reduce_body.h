@@ -55,14 +55,15 @@ struct ReducedBody {
   int inserted = 0;             ///< poses, the last ones, that are between others
   std::vector<FitReport> fits;  ///< of every pose but the neutral one; empty where rest shapes weren't fitted
   FrameSites frames;
-  std::vector<int> contacts;    ///< vertices in contact in each pose; empty where contact wasn't asked for
-  double stiffness_factor = 1;  ///< that Young's moduli were multiplied with
-  VecX frequencies;             ///< of the linear modes [Hz]
-  double flesh_frequency = 0;   ///< [Hz]
-  double young = 0;             ///< of the softest element [Pa]
-  double elastic_error = 0;     ///< of cubature, on samples that weren't trained with, in the poses of the model …
-  double posed_error = 0;       ///< … and in others that the character takes
-  double inertial_error = 0;    ///< likewise, of the displacements that the forces would hold
+  std::vector<int> contacts;     ///< vertices in contact in each pose; empty where contact wasn't asked for
+  double stiffness_factor = 1;   ///< that Young's moduli were multiplied with
+  VecX frequencies;              ///< of the linear modes [Hz]
+  double flesh_frequency = 0;    ///< [Hz]
+  double young = 0;              ///< of the softest element [Pa]
+  double elastic_error = 0;      ///< of cubature, on samples that weren't trained with, in the poses of the model …
+  double posed_error = 0;        ///< … and in others that the character takes …
+  double worst_posed_error = 0;  ///< … and in the worst of these
+  double inertial_error = 0;     ///< likewise, of the displacements that the forces would hold
   double elastic_training_error = 0;
   double inertial_training_error = 0;
   double frame_error = 0;  ///< [rad], see FrameSites

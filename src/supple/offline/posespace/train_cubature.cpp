@@ -3,6 +3,7 @@
 
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/mass_pca.h"
+#include "supple/offline/posespace/choose_poses.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
@@ -53,8 +54,7 @@ Correction correction_of(const MatX& stiffness, const MatX& K_c) {
 /// How far coordinates go: their static answers to the inertia of the known motion, no force below a tenth of the
 /// largest. Without a known motion all get the same force. Flesh is taken to sway by no more than a two-hundredth of
 /// the height: clips jump.
-MatX typical_spread(const TrainingInput& input, std::size_t pose) {
-  const MatX& basis = input.poses[pose].basis;
+MatX typical_spread(const TrainingInput& input, const MatX& basis, const MatX& stiffness) {
   VecX force = VecX::Ones(basis.cols());
   double most = std::numeric_limits<double>::infinity();
   if (input.accelerations.norm() > 0) {
@@ -63,7 +63,7 @@ MatX typical_spread(const TrainingInput& input, std::size_t pose) {
     force = force.cwiseMax(0.1 * force.maxCoeff()).eval();
     most = 1;
   }
-  const MatX spread = input.stiffness[pose].llt().solve(MatX(force.asDiagonal()));
+  const MatX spread = stiffness.llt().solve(MatX(force.asDiagonal()));
   const VecX squares = (basis * spread).rowwise().squaredNorm();
   double sway = 0;
   for (Eigen::Index v = 0; v < squares.size(); v += 3) sway = std::max(sway, std::sqrt(squares.segment<3>(v).sum()));
@@ -121,9 +121,10 @@ class Trainer {
 
   void train_elements(PoseCubature& result) {
     for (std::size_t i = 0; i < input_.poses.size(); ++i) {
-      spreads_.push_back(typical_spread(input_, i));
+      spreads_.push_back(typical_spread(input_, input_.poses[i].basis, input_.stiffness[i]));
       shapes_.push_back(training_shapes(input_, i, random_));
     }
+    find_between();
     // Candidates × poses × (samples + coordinates) numbers are kept; a GiB of them.
     const std::size_t row = 9 * sizeof(float) * input_.poses.size() *
                             static_cast<std::size_t>(samples_ + linear_ + input_.poses.front().basis.cols());
@@ -141,7 +142,9 @@ class Trainer {
     std::vector<Index> sites;
     for (const Index site : chosen.sites) sites.push_back(candidates[static_cast<std::size_t>(site)]);
     result.elastic_training_error = chosen.training_error;
-    for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, chosen, result);
+    std::vector<Cubature> weighted = final_weights(sites, chosen);
+    for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, std::move(weighted[i]), result);
+    if (!between_.empty()) finish_between(sites, result);
   }
 
   void train_vertices(PoseCubature& result) {
@@ -168,6 +171,12 @@ class Trainer {
   }
 
  private:
+  /// A pose between those of the model, and what all elements make of it.
+  struct Between {
+    BetweenPose at;
+    MatX stiffness, spread;
+  };
+
   ElasticSampling sampling(std::size_t pose, std::span<const Index> candidates) const {
     return {input_.mesh,       input_.body.material(), input_.poses[pose],
             input_.directions, input_.stiffness[pose], spreads_[pose],
@@ -181,41 +190,155 @@ class Trainer {
     return select_cubature(known, {.most_sites = most, .tolerance = settings_.tolerance}, progress_, &watched);
   }
 
-  /// Elements are judged as they will be used: with each pose's own weights and its correction, in the pose itself and
-  /// in others.
+  /// Poses between those of the model. The farther half helps to make the result, the others, as far from all of them
+  /// as poses of the character are, judge it.
+  void find_between() {
+    constexpr std::size_t most = 24;
+    if (input_.poses.size() == 1 || input_.weights == nullptr) return;
+    const PoseLayout& layout = input_.rest.layout();
+    std::vector<std::vector<double>> candidates(input_.known_poses.begin(), input_.known_poses.end());
+    for (std::size_t i = 0; i < input_.poses.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        candidates.push_back(pose_between(layout, input_.poses[i].p, input_.poses[j].p, 0.5));
+    const KnownPoses known{input_.body, input_.mesh, input_.rest, input_.poses, input_.directions};
+    std::vector<Index> every(input_.mesh.elements.size());
+    std::iota(every.begin(), every.end(), 0);
+    const Cubature all{every, VecX::Ones(std::ssize(every)), 0};
+    for (std::vector<double>& p : far_poses(layout, input_.poses, candidates, most)) {
+      BetweenPose at(known, *input_.weights, std::move(p));
+      Between& between = between_.emplace_back(Between{std::move(at), MatX::Zero(size(), size()), {}});
+      between.stiffness = cubature_stiffness(sampling(between, every), all);
+      between.spread = typical_spread(input_, between.at.pose().basis, between.stiffness);
+    }
+  }
+  /// A step costs elements × coordinates: where coordinates are few, more elements are cheap, and seen.
+  double pose_tolerance() const {
+    return std::clamp(0.002 * std::sqrt(static_cast<double>(size())), 0.5 * settings_.pose_tolerance,
+                      settings_.pose_tolerance);
+  }
+  std::size_t making() const { return (between_.size() + 1) / 2; }
+  Eigen::Index size() const { return input_.stiffness.front().rows(); }
+
+  ElasticSampling sampling(const Between& between, std::span<const Index> candidates) const {
+    return {input_.mesh,
+            input_.body.material(),
+            between.at.pose(),
+            input_.directions,
+            between.stiffness,
+            between.spread,
+            candidates,
+            {},
+            [&between](std::size_t e) { return between.at.gradient(e); }};
+  }
+
+  /// The weights that a step gives to the elements there.
+  static Cubature blended(const BetweenPose& at, const std::vector<Cubature>& elements) {
+    Cubature result = elements.front();
+    result.weights.setZero();
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      result.weights += at.weights()[static_cast<Eigen::Index>(i)] * elements[i].weights;
+    return result;
+  }
+
+  /// Elements are judged as they will be used: with each pose's own weights and its correction in the poses, and
+  /// between them with blended weights. Corrections there are left to finish_between().
   template <class Sampler>
   Cubature choose_elements(const Sampler& sample, std::span<const Index> candidates) {
     const CubatureSamples known = sample(samples_, true);
     std::vector<CubatureSamples> here, elsewhere;
     for (std::size_t i = 0; i < input_.poses.size(); ++i) {
       ElasticSampling own = sampling(i, candidates);
-      const auto shapes = own.shapes;
-      own.shapes = shapes.last(1);
+      own.shapes = own.shapes.last(1);
       here.push_back(elastic_samples(own, 16, random_));
-      own.shapes = shapes.first(shapes.size() - 1);
-      elsewhere.push_back(elastic_samples(own, 32, random_));
     }
-    const CubatureSamples at_poses = joined(std::move(here)), between = joined(std::move(elsewhere));
+    for (std::size_t k = 0; k < making(); ++k)
+      elsewhere.push_back(elastic_samples(sampling(between_[k], candidates), 16, random_));
     const auto good_enough = [&](const Cubature& chosen) {
+      std::vector<Cubature> own;
       for (std::size_t i = 0; i < input_.poses.size(); ++i) {
-        const Cubature own = with_own_weights(known, i, chosen);
-        // Λ − K_c in all, but for what may not be taken away.
-        const MatX K_c = cubature_stiffness(sampling(i, candidates), own);
+        own.push_back(with_own_weights(known, i, chosen));
+        const MatX K_c = cubature_stiffness(sampling(i, candidates), own.back());
         const Correction correction = correction_of(input_.stiffness[i], K_c);
+        // Λ − K_c in all, but for what may not be taken away.
         const MatX missing = correction.added - correction.taken + K_c - input_.stiffness[i];
-        const auto error = [&](const CubatureSamples& all) {
-          const CubatureSamples unseen = of_pose(all, i, chosen.sites);
-          const Cubature placed{every_place(chosen), own.weights, 0};
-          return (cubature_residual(unseen, placed) + missing * unseen.coordinates).norm() / unseen.length;
-        };
-        if (error(at_poses) > settings_.pose_tolerance || error(between) > settings_.posed_tolerance) return false;
+        const MatX residual = cubature_residual(here[i], own.back()) + missing * here[i].coordinates;
+        if (residual.norm() > pose_tolerance() * here[i].length) return false;
       }
+      for (std::size_t k = 0; k < elsewhere.size(); ++k)
+        if (cubature_error(elsewhere[k], blended(between_[k].at, own)) > 0.75 * settings_.posed_tolerance) return false;
       return true;
     };
     return select_cubature(known, {}, progress_, [&](const Cubature& chosen) {
       // The sites' common weights are worse than the poses' own; no use in looking closely while they are far off.
       return chosen.training_error < 4 * settings_.tolerance && good_enough(chosen);
     });
+  }
+
+  /// A pose between those of the model with its cubature, to try corrections on.
+  struct Trial {
+    const Between& between;
+    Cubature cubature;
+    MatX K_c;
+    CubatureSamples unseen;
+  };
+  Trial trial(std::size_t number, const std::vector<Index>& sites, const PoseCubature& result, int samples) {
+    const Between& between = between_[number];
+    Cubature cubature = blended(between.at, result.elements);
+    cubature.sites = every_place(cubature);
+    const ElasticSampling where = sampling(between, sites);
+    MatX K_c = cubature_stiffness(where, cubature);
+    return {between, std::move(cubature), std::move(K_c), elastic_samples(where, samples, random_)};
+  }
+  double error_of(const Trial& trial, const PoseSpaceWeights& weights, const PoseCubature& result) const {
+    std::vector<double> w(static_cast<std::size_t>(weights.pose_count())), scratch = w;
+    weights.evaluate(trial.between.at.pose().p, w, scratch);
+    const MatX missing = trial.between.at.blended(result.added, w) + trial.K_c - trial.between.stiffness;
+    return unseen_error(trial.unseen, trial.cubature, missing, trial.between.at.blended(result.taken, w),
+                        result.taken_limit);
+  }
+
+  /// Linear responses, and with them corrections, at more poses: where they are missed most, until forces are right
+  /// everywhere.
+  void finish_between(const std::vector<Index>& sites, PoseCubature& result) {
+    constexpr Eigen::Index most = 12;
+    const PoseLayout& layout = input_.rest.layout();
+    std::vector<std::vector<double>> known;
+    for (const PoseBasis& pose : input_.poses) known.push_back(pose.p);
+    std::vector<Trial> trials;
+    for (std::size_t k = 0; k < making(); ++k) trials.push_back(trial(k, sites, result, 16));
+    PoseSpaceWeights weights = *input_.weights;
+    result.between.resize(layout.size(), 0);
+    while (result.between.cols() < most) {
+      double error = 0;
+      const Trial* worst = nullptr;
+      for (const Trial& each : trials) {
+        const double own = error_of(each, weights, result);
+        if (own > error) error = own, worst = &each;
+      }
+      if (error < 0.75 * settings_.posed_tolerance) break;
+      const std::vector<double>& p = worst->between.at.pose().p;
+      if (std::find(known.begin(), known.end(), p) != known.end()) break;
+      known.push_back(p);
+      Result<PoseSpaceWeights> more = PoseSpaceWeights::create(layout, known);
+      if (!more.ok()) break;
+      weights = std::move(*more);
+      result.between.conservativeResize(Eigen::NoChange, result.between.cols() + 1);
+      result.between.rightCols(1) = Eigen::Map<const VecX>(p.data(), std::ssize(p));
+      result.linear.push_back(worst->between.at.unscaled(worst->between.stiffness));
+      const Correction correction = correction_of(result.linear.back(), worst->between.at.unscaled(worst->K_c));
+      result.added.push_back(correction.added);
+      result.taken.push_back(correction.taken);
+    }
+    double squares = 0;
+    int judged = 0;
+    for (std::size_t k = between_.size() > 1 ? making() : 0; k < between_.size(); ++k, ++judged) {
+      const double error = error_of(trial(k, sites, result, 32), weights, result);
+      squares += error * error;
+      result.worst_posed_error = std::max(result.worst_posed_error, error);
+    }
+    // Rounded: sums over as many samples differ in their last bits with where they lie in memory.
+    result.posed_error = std::round(1e6 * std::sqrt(squares / judged)) / 1e6;
+    result.worst_posed_error = std::round(1e6 * result.worst_posed_error) / 1e6;
   }
 
   static std::vector<Index> every_place(const Cubature& chosen) {
@@ -229,13 +352,24 @@ class Trainer {
     return own;
   }
 
-  /// Weights of one pose (Eq. 19), its correction, and how good both are.
-  void finish_pose(std::size_t pose, const std::vector<Index>& sites, const Cubature& chosen, PoseCubature& result) {
-    std::vector<Index> all(sites.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Index>(i);
+  /// Weights of all poses (Eq. 19), also for what is between them.
+  std::vector<Cubature> final_weights(const std::vector<Index>& sites, const Cubature& chosen) {
+    if (input_.poses.size() == 1) return {{every_place(chosen), chosen.weights, chosen.training_error}};
+    std::vector<CubatureSamples> samples;
+    const auto poses = std::ssize(input_.poses);
+    MatX shares = MatX::Identity(poses + static_cast<Eigen::Index>(making()), poses);
+    for (std::size_t i = 0; i < input_.poses.size(); ++i)
+      samples.push_back(elastic_samples(sampling(i, sites), 2 * samples_, random_, linear_));
+    for (std::size_t k = 0; k < making(); ++k) {
+      shares.row(std::ssize(samples)) = between_[k].at.weights().transpose();
+      samples.push_back(elastic_samples(sampling(between_[k], sites), samples_, random_, linear_));
+    }
+    return fit_blended_weights(samples, shares, every_place(chosen));
+  }
+
+  /// The correction of one pose, and how good both are.
+  void finish_pose(std::size_t pose, const std::vector<Index>& sites, Cubature cubature, PoseCubature& result) {
     const ElasticSampling own = sampling(pose, sites);
-    Cubature cubature{all, chosen.weights, chosen.training_error};
-    if (input_.poses.size() > 1) cubature = fit_weights(elastic_samples(own, 2 * samples_, random_, linear_), all);
     const MatX K_c = cubature_stiffness(own, cubature);
     const Correction correction = correction_of(input_.stiffness[pose], K_c);
     result.taken_limit = std::max(
@@ -248,7 +382,8 @@ class Trainer {
     elsewhere.shapes = here.shapes.first(here.shapes.size() - 1);
     here.shapes = here.shapes.last(1);
     result.elastic_error = std::max(result.elastic_error, error(here));
-    result.posed_error = std::max(result.posed_error, error(elsewhere));
+    if (input_.poses.size() == 1) result.posed_error = result.worst_posed_error = error(elsewhere);
+    result.linear.push_back(input_.stiffness[pose]);
     result.added.push_back(correction.added);
     result.taken.push_back(correction.taken);
     cubature.sites = sites;
@@ -260,6 +395,7 @@ class Trainer {
   Progress& progress_;
   std::mt19937_64 random_;
   int samples_ = 0, linear_ = 0;
+  std::vector<Between> between_;
   std::vector<MatX> spreads_;
   std::vector<std::vector<std::vector<Vec3>>> shapes_;
 };

@@ -7,15 +7,15 @@
 #include "supple/base/progress.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/cubature/cubature.h"
-#include "supple/offline/posespace/pose_basis.h"
+#include "supple/offline/posespace/between_poses.h"
 
 namespace supple {
 
 struct TrainingSettings {
   double tolerance = 0.02;
-  /// With several poses, of the whole force: in the poses themselves, where flesh is usually asked to be exact, and in
-  /// others. Weights are then fitted to twice as many samples, which leaves some six sevenths of it.
-  double pose_tolerance = 0.015, posed_tolerance = 0.04;
+  /// With several poses, of the whole force: in the poses themselves, where flesh is usually asked to be exact, and
+  /// between them. Weights are then fitted to twice as many samples, which leaves some six sevenths of it.
+  double pose_tolerance = 0.02, posed_tolerance = 0.04;
   int elements = 0;  ///< 0: as the tolerance asks
   int vertices = 0;  ///< likewise
   std::uint64_t seed = 1;
@@ -26,7 +26,8 @@ struct TrainingInput {
   const Rig& rest;
   const TetMesh& mesh;
   std::span<const PoseBasis> poses;
-  std::span<const MatX> stiffness;  ///< Λ_i = Û_iᵀ K_i Û_i
+  const PoseSpaceWeights* weights = nullptr;  ///< of the poses, where they are several
+  std::span<const MatX> stiffness;            ///< Λ_i = Û_iᵀ K_i Û_i
   BasisDirections directions = BasisDirections::rotating;
   std::span<const Index> free;                       ///< vertices that flesh can move
   const MatX& accelerations;                         ///< of the known motion, see KnownMotion
@@ -37,10 +38,13 @@ struct TrainingInput {
 struct PoseCubature {
   std::vector<Cubature> elements;  ///< for each pose, the same sites: elements of the mesh
   Cubature vertices;
-  std::vector<MatX> added, taken;  ///< Λ_i − K_c = added − taken
+  std::vector<MatX> added, taken;  ///< Λ_i − K_c = added − taken …
+  std::vector<MatX> linear;        ///< … and Λ_i, of all poses and then of those …
+  MatX between;                    ///< … between them, one p a column, whose linear response has to be known as well
   double taken_limit = 1e-30;      ///< of the model
   double elastic_error = 0;        ///< on samples that were not trained with, of the whole force; the worst pose's …
-  double posed_error = 0;          ///< … and likewise in other poses of the character
+  double posed_error = 0;          ///< … and in other poses of the character, as steps see them, all together …
+  double worst_posed_error = 0;    ///< … and in the worst of them
   double inertial_error = 0;
   double elastic_training_error = 0;
 };

@@ -8,7 +8,7 @@
 namespace supple {
 namespace {
 
-/// D x for the elements of a batch. Vectors are stored as Lanes or in half precision.
+/// D x for the elements of a batch.
 template <class Vector, class T>
 Eigen::Matrix<LanesOf<T>, 3, 3> times(const Vector* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
   using Lanes = LanesOf<T>;
@@ -23,6 +23,19 @@ Eigen::Matrix<LanesOf<T>, 3, 3> times(const Vector* D, const std::vector<T>& x, 
   Eigen::Matrix<Lanes, 3, 3> result;
   std::copy(sums, sums + 9, result.data());
   return result;
+}
+
+/// 1 + A
+template <class Lanes>
+Eigen::Matrix<Lanes, 3, 3> with_one(Eigen::Matrix<Lanes, 3, 3> A) {
+  for (int i = 0; i < 3; ++i) A(i, i) += Lanes(1);
+  return A;
+}
+
+template <class Lanes>
+Eigen::Matrix<Lanes, 3, 3> scaled(Eigen::Matrix<Lanes, 3, 3> A, const Lanes& factor) {
+  for (int k = 0; k < 9; ++k) A.data()[k] *= factor;
+  return A;
 }
 
 /// sums += Dᵀ s, lane by lane.
@@ -54,7 +67,8 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     block.weight.assign(batches, Lanes(T(0)));
     block.mu.assign(batches, Lanes(T(1)));
     block.lambda.assign(batches, Lanes(T(1)));
-    block.B.assign(batches, LaneMatrix::Identity());
+    for (auto* matrices : {&block.B, &block.F, &block.dF, &block.path})
+      matrices->assign(batches, LaneMatrix::Identity());
     if (model.poses > 1) block.blended.assign(batches * elements.batch_size(), Stored{});
     with_material<Lanes>(model.model->material, [&](auto type) {
       using Model = typename decltype(type)::type;
@@ -80,8 +94,8 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
   const std::size_t batches = prepared.tets.batch_count();
   for (std::size_t b = 0; b < batches; ++b) {
     const PosedRest<Lanes> rest = prepared.tets.pose(b, positions);
-    block.B[b] = rest.inverse_transpose.transpose();
-    if (rotating) block.B[b] = block.B[b] * rest.rotation;
+    const LaneMatrix inverse = rest.inverse_transpose.transpose();
+    block.B[b] = rotating ? product(inverse, rest.rotation) : inverse;
     Lanes weight(T(0)), mu(T(0)), lambda(T(0));
     for (const std::size_t i : pose_.active()) {
       const Lanes share(pose_.weight(i));
@@ -97,15 +111,9 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
   if (!pose_.constant()) pose_.blend(prepared, block.runs, scratch_.data(), block.blended.data());
 }
 
-/// body(D) with the gradients of the pose, however they are stored.
 template <class T>
-template <class Body>
-void CubatureForces<T>::with_gradients(const PreparedElements<T>& prepared, const Block& block,
-                                       const Body& body) const {
-  if (pose_.constant())
-    body(prepared.gradients.data());
-  else
-    body(block.blended.data());
+const typename CubatureForces<T>::Stored* CubatureForces<T>::gradients(std::size_t block) const {
+  return pose_.constant() ? prepared_->elements[block].gradients.data() : blocks_[block].blended.data();
 }
 
 template <class T>
@@ -135,20 +143,19 @@ void CubatureForces<T>::scatter_sums(const PreparedElements<T>& prepared, T* all
 }
 
 template <class T>
-template <class Model, class Vector>
-T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, const Vector* D, Block& block) {
-  T energy = T(0);
+template <class Model>
+T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, const Stored* D, Block& block) {
+  Lanes energy(T(0));
   auto& materials = std::get<std::vector<Model>>(block.materials);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
-    const LaneMatrix& B = block.B[b];
-    const LaneMatrix F = times(D, q_, block.runs) * B + LaneMatrix::Identity();
-    const Model model(F, {block.mu[b], block.lambda[b]});
-    energy += sum_of(model.energy() * block.weight[b]);
-    const LaneMatrix stress = model.stress() * B.transpose() * block.weight[b];
+    LaneMatrix& F = block.F[b];
+    F = with_one(product(times(D, q_, block.runs), block.B[b]));
+    materials[b] = Model(F, {block.mu[b], block.lambda[b]});
+    energy += materials[b].energy() * block.weight[b];
+    const LaneMatrix stress = scaled(product_transposed(materials[b].stress(), block.B[b]), block.weight[b]);
     add_transposed(D, stress.data(), block.runs, sums_.data());
-    materials[b] = model;
   }
-  return energy;
+  return sum_of(energy);
 }
 
 template <class T>
@@ -173,9 +180,7 @@ T CubatureForces<T>::evaluate(const T* q) {
       const PreparedElements<T>& elements = prepared_->elements[k];
       gather(elements, q);
       std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
-      with_gradients(elements, blocks_[k], [&](const auto* D) {
-        energy += evaluate_block<typename decltype(model)::type>(elements, D, blocks_[k]);
-      });
+      energy += evaluate_block<typename decltype(model)::type>(elements, gradients(k), blocks_[k]);
       scatter_sums(elements, force_.data());
     }
   });
@@ -193,17 +198,16 @@ void CubatureForces<T>::multiply_changing(const T* x, T* y) {
     const PreparedElements<T>& elements = prepared_->elements[k];
     gather(elements, x);
     std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
-    const Block& block = blocks_[k];
+    Block& block = blocks_[k];
     std::visit(
         [&](const auto& materials) {
-          with_gradients(elements, block, [&](const auto* D) {
-            for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, D += elements.batch_size()) {
-              const LaneMatrix& B = block.B[b];
-              const LaneMatrix dF = times(D, q_, block.runs) * B;
-              const LaneMatrix dP = materials[b].change(dF) * B.transpose() * block.weight[b];
-              add_transposed(D, dP.data(), block.runs, sums_.data());
-            }
-          });
+          const Stored* D = gradients(k);
+          for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, D += elements.batch_size()) {
+            block.dF[b] = product(times(D, q_, block.runs), block.B[b]);
+            const LaneMatrix dP =
+                scaled(product_transposed(LaneMatrix(materials[b].change(block.dF[b])), block.B[b]), block.weight[b]);
+            add_transposed(D, dP.data(), block.runs, sums_.data());
+          }
         },
         block.materials);
     scatter_sums(elements, y);
@@ -223,14 +227,14 @@ void CubatureForces<T>::multiply_stiffness(const T* x, T* y) {
 }
 
 template <class T>
-template <class Model, class Vector>
-T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Vector* D, const Block& block) const {
-  T total = T(0);
+template <class Model>
+T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Stored* D, const Block& block) const {
+  Lanes total(T(0));
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
-    const LaneMatrix F = times(D, q_, block.runs) * block.B[b] + LaneMatrix::Identity();
-    total += sum_of(Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b]);
+    const LaneMatrix F = with_one(product(times(D, q_, block.runs), block.B[b]));
+    total += Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b];
   }
-  return total;
+  return sum_of(total);
 }
 
 template <class T>
@@ -240,12 +244,40 @@ T CubatureForces<T>::energy(const T* q) {
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       gather(prepared_->elements[k], q);
-      with_gradients(prepared_->elements[k], blocks_[k], [&](const auto* D) {
-        total += block_energy<typename decltype(model)::type>(prepared_->elements[k], D, blocks_[k]);
-      });
+      total += block_energy<typename decltype(model)::type>(prepared_->elements[k], gradients(k), blocks_[k]);
     }
   });
   return total;
+}
+
+template <class T>
+void CubatureForces<T>::start_path() {
+  for (Block& block : blocks_) std::fill(block.path.begin(), block.path.end(), LaneMatrix::Zero());
+}
+
+template <class T>
+void CubatureForces<T>::go_on(T length) {
+  const Lanes factor(length);
+  for (Block& block : blocks_)
+    for (std::size_t b = 0; b < block.path.size(); ++b)
+      for (int k = 0; k < 9; ++k) block.path[b].data()[k] += factor * block.dF[b].data()[k];
+}
+
+template <class T>
+T CubatureForces<T>::energy_along(T length, const T* q) {
+  correct(q, elsewhere_);
+  const Lanes factor(length);
+  Lanes total(T(0));
+  with_material<Lanes>(prepared_->model->material, [&](auto model) {
+    for (const Block& block : blocks_) {
+      for (std::size_t b = 0; b < block.path.size(); ++b) {
+        LaneMatrix F = block.F[b];
+        for (int k = 0; k < 9; ++k) F.data()[k] += factor * block.path[b].data()[k];
+        total += typename decltype(model)::type(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b];
+      }
+    }
+  });
+  return elsewhere_.energy + sum_of(total);
 }
 
 template class CubatureForces<float>;

@@ -56,6 +56,15 @@ class CubatureForces {
   void multiply_stiffness(const T* x, T* y);
   /// Elastic energy at q [J].
   T energy(const T* q);
+
+  // The way that conjugate gradients go, Σ_k length_k x_k over directions x_k that K̃ was multiplied with: strain along
+  // it is the sum of theirs, and no gradient has to be read again to know the energy there.
+  void start_path();
+  /// By so much of the direction of the last multiply_changing().
+  void go_on(T length);
+  /// Elastic energy at q, which is where the last evaluate() was and then so many times the path [J].
+  T energy_along(T length, const T* q);
+
   /// What would stretch all flesh to some five times its length [J]: more is no motion of a character.
   T absurd_energy() const { return T(1e4) * modulus_; }
   /// Differences of energy below this are rounding [J].
@@ -78,18 +87,19 @@ class CubatureForces {
     std::vector<ColumnRun> runs;  ///< of its columns that are kept
     std::vector<Lanes> weight, mu, lambda;
     std::vector<LaneMatrix> B;
-    std::vector<Stored> blended;  ///< D of the pose; empty where the model has one pose
-    Materials materials;          ///< at F of the last evaluate()
+    std::vector<LaneMatrix> F, dF, path;  ///< of the last evaluate(), multiply_changing(), and of the way
+    std::vector<Stored> blended;          ///< D of the pose; empty where the model has one pose
+    Materials materials;                  ///< at F of the last evaluate()
   };
 
   void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
-  template <class Body>
-  void with_gradients(const PreparedElements<T>& prepared, const Block& block, const Body& body) const;
+  /// D of the pose.
+  const Stored* gradients(std::size_t block) const;
   /// Forces are added to sums_.
-  template <class Model, class Vector>
-  T evaluate_block(const PreparedElements<T>& prepared, const Vector* D, Block& block);
-  template <class Model, class Vector>
-  T block_energy(const PreparedElements<T>& prepared, const Vector* D, const Block& block) const;
+  template <class Model>
+  T evaluate_block(const PreparedElements<T>& prepared, const Stored* D, Block& block);
+  template <class Model>
+  T block_energy(const PreparedElements<T>& prepared, const Stored* D, const Block& block) const;
   /// Own coordinates of a block into q_, scaled as its gradients are stored, and what it has in sums_ out to all.
   void gather(const PreparedElements<T>& prepared, const T* all);
   void scatter_sums(const PreparedElements<T>& prepared, T* all) const;

@@ -197,6 +197,7 @@ void InertialForces<T>::add_force(const SoftForces& forces, T* f) {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     gather(b, doubled_q_, own_);
     gather(b, past_q_, own_past_);
+    for (std::size_t c = 0; c < own_.size(); ++c) own_[c] -= own_past_[c];
     std::fill(own_force_.begin(), own_force_.end(), T(0));
     const int stride = prepared_->inertia[b].columns.stride;
     for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
@@ -205,7 +206,7 @@ void InertialForces<T>::add_force(const SoftForces& forces, T* f) {
       const Vec3& rest = moments_[k].rest;
       Vec3 a = -forces.gravity;
       if (known_ >= 2) {
-        const Vec3 carried = B * (basis_times(b, v, own_) - basis_times(b, v, own_past_));
+        const Vec3 carried = B * basis_times(b, v, own_);
         a += acceleration(k, rest - 2 * last_[k].rest + before_last_[k].rest + shift + carried - last_[k].doubled +
                                  before_last_[k].displacement);
       }

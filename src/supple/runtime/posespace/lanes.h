@@ -43,4 +43,21 @@ T dot(const T* a, const T* b, int stride) {
   return sum_of(sums);
 }
 
+/// A B and A Bᵀ, entry by entry: Eigen's products of matrices of vectors go through memory.
+template <class Lanes>
+Eigen::Matrix<Lanes, 3, 3> product(const Eigen::Matrix<Lanes, 3, 3>& A, const Eigen::Matrix<Lanes, 3, 3>& B) {
+  Eigen::Matrix<Lanes, 3, 3> result;
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 3; ++i) result(i, j) = A(i, 0) * B(0, j) + A(i, 1) * B(1, j) + A(i, 2) * B(2, j);
+  return result;
+}
+template <class Lanes>
+Eigen::Matrix<Lanes, 3, 3> product_transposed(const Eigen::Matrix<Lanes, 3, 3>& A,
+                                              const Eigen::Matrix<Lanes, 3, 3>& B) {
+  Eigen::Matrix<Lanes, 3, 3> result;
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 3; ++i) result(i, j) = A(i, 0) * B(j, 0) + A(i, 1) * B(j, 1) + A(i, 2) * B(j, 2);
+  return result;
+}
+
 }  // namespace supple

@@ -20,16 +20,18 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   const PreparedModel<T>& model = *prepared_;
   kept_ = KeptColumns(model.size, LanesOf<T>::width);
   exact_.assign(model.poses, 0.0);
-  scratch_.assign(model.poses, 0.0);
+  linear_exact_.assign(static_cast<std::size_t>(model.model->linear_pose_count()), 0.0);
+  scratch_ = linear_exact_;
   weights_.assign(model.poses, T(0));
   active_.assign(model.poses, 0);
   scale_.assign(stride(), T(0));
   factors_.assign(model.poses * stride(), T(0));
   products_.assign(model.mass.matrices, T(0));
-  shares_.assign(model.poses, T(0));
+  shares_.assign(linear_exact_.size(), T(0));
+  linear_scale_.assign(stride(), T(0));
   mass_.assign(model.triangle(), T(0));
   for (auto* matrix : {&added_, &taken_, &linear_}) matrix->assign(model.triangle(), T(0));
-  exact_[0] = 1;
+  exact_[0] = linear_exact_[0] = 1;
   weights_[0] = T(1);
   active_count_ = 1;
   combine_mass();
@@ -44,6 +46,10 @@ void PoseInterpolation<T>::update(std::span<const double> p) {
     weights_[i] = static_cast<T>(exact_[i]);
     if (std::abs(exact_[i]) > negligible) active_[active_count_++] = i;
   }
+  if (const auto& more = prepared_->model->linear_poses)
+    more->evaluate(p, linear_exact_, scratch_);
+  else
+    linear_exact_ = exact_;
   combine_mass();
 }
 
@@ -135,12 +141,13 @@ void PoseInterpolation<T>::combine_mass() {
 template <class T>
 void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
-  T total = T(0);
-  for (const T weight : weights_) total += std::max(T(0), weight);
-  for (std::size_t i = 0; i < weights_.size(); ++i) shares_[i] = std::max(T(0), weights_[i]) / total;
-  sum(model.added, shares_.data(), scale_.data(), added_.data());
-  sum(model.taken, shares_.data(), scale_.data(), taken_.data());
-  sum(model.linear, shares_.data(), scale_.data(), linear_.data());
+  double total = 0;
+  for (const double weight : linear_exact_) total += std::max(0.0, weight);
+  for (std::size_t i = 0; i < shares_.size(); ++i) shares_[i] = static_cast<T>(std::max(0.0, linear_exact_[i]) / total);
+  for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = scale_[c] * model.linear_scale[c];
+  sum(model.added, shares_.data(), linear_scale_.data(), added_.data());
+  sum(model.taken, shares_.data(), linear_scale_.data(), taken_.data());
+  sum(model.linear, shares_.data(), linear_scale_.data(), linear_.data());
 }
 
 template <class T>
@@ -156,7 +163,7 @@ void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<
     for (Lanes& sum : sums) sum = Lanes(T(0));
     for (std::size_t k = 0; k < active_count_; ++k) {
       const Lanes factor(scratch[k * columns + c]);
-      const auto* source = elements.pose_gradients.data() + poses * at + 9 * active_[k];
+      const auto* source = elements.gradients.data() + poses * at + 9 * active_[k];
       for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
     }
     for (std::size_t n = 0; n < 9; ++n) result[at + n] = narrowed(sums[n], result[at + n]);

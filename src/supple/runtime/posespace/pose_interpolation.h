@@ -66,8 +66,8 @@ class PoseInterpolation {
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   KeptColumns kept_;
-  std::vector<double> exact_, scratch_;
-  std::vector<T> weights_, scale_, factors_, mass_, added_, taken_, linear_;
+  std::vector<double> exact_, linear_exact_, scratch_;
+  std::vector<T> weights_, scale_, linear_scale_, factors_, mass_, added_, taken_, linear_;
   std::vector<T> products_, shares_;  ///< w_i w_j of all pairs, and w⁺_i / Σ w⁺
   std::vector<std::size_t> active_;
   std::size_t active_count_ = 0;

@@ -204,7 +204,7 @@ typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T& energy) 
     for (std::size_t c = 0; c < next_q_.size(); ++c) trial_[c] = next_q_[c] + length * along_[c];
     T change = expected, there = energy;
     if (audible) {
-      there = forces_.energy(trial_.data());
+      there = forces_.energy_along(-length, trial_.data());
       change = length * slope + T(0.5) * length * length * curvature + there - energy;
     }
     if (!(change <= forces_.energy_noise())) continue;

@@ -5,6 +5,7 @@
 
 #include "supple/asset/pose_space_model.h"
 #include "supple/fem/posed_rest.h"
+#include "supple/runtime/posespace/lanes.h"
 
 #include <cstring>
 #include <span>
@@ -60,7 +61,7 @@ class PosedTets {
         for (int i = 0; i < 3; ++i) edges[3 * k + i][lane] = static_cast<T>(edge[i]);
       }
     }
-    return posed_rest<Lanes>(from_lanes<T>(edges) * tets.inverse_edges);
+    return posed_rest<Lanes>(product(from_lanes<T>(edges), tets.inverse_edges));
   }
   const LaneMatrix& inverse_edges(std::size_t batch) const { return batches_[batch].inverse_edges; }
 

@@ -92,18 +92,12 @@ PreparedElements<T> prepare(const ElementBlock& block, int width) {
   result.mu = lanes_of<T, Lanes>(block.mu, batches, T(1));
   result.lambda = lanes_of<T, Lanes>(block.lambda, batches, T(1));
   const std::size_t size = batches * result.batch_size(), poses = block.gradients.size();
-  if (poses == 1) {
-    result.gradients.assign(size, Lanes(T(0)));
-    result.scale.assign(block.columns.size(), T(1));
-    store_gradients<T>(block.gradients[0], VecX::Ones(std::ssize(block.columns)), 9, result.gradients.data());
-    return result;
-  }
   const VecX scale = column_scale(block.gradients);
   for (const double value : scale) result.scale.push_back(static_cast<T>(value));
-  result.pose_gradients.assign(poses * size, typename PreparedElements<T>::Stored{});
+  result.gradients.assign(poses * size, typename PreparedElements<T>::Stored{});
   for (std::size_t i = 0; i < poses; ++i)
     store_gradients<T>(block.gradients[i], scale, static_cast<Eigen::Index>(9 * poses),
-                       result.pose_gradients.data() + 9 * i);
+                       result.gradients.data() + 9 * i);
   return result;
 }
 
@@ -145,6 +139,11 @@ std::vector<MatX> or_else(const std::vector<MatX>& matrices, std::size_t poses, 
   return result;
 }
 
+std::vector<MatX> unscaled(std::vector<MatX> matrices, const VecX& scale) {
+  for (MatX& matrix : matrices) matrix.array() /= (scale * scale.transpose()).array();
+  return matrices;
+}
+
 }  // namespace
 
 template <class T>
@@ -156,14 +155,27 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
   for (const ElementBlock& block : model->elements) elements.push_back(prepare<T>(block, width));
   for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(block.vertices, width));
   surface = std::make_shared<const PreparedSurface<T>>(*model);
-  stack_up<T>(or_else(model->added, poses, MatX::Zero(size, size)), added);
-  stack_up<T>(or_else(model->taken, poses, MatX::Zero(size, size)), taken);
-  stack_up<T>(or_else(model->linear, poses, model->stiffness.asDiagonal()), linear);
+  prepare_linear();
   std::vector<MatX> pairs = or_else(model->mass, poses * (poses + 1) / 2, MatX::Identity(size, size));
   for (std::size_t i = 0, pair = 0; i < poses; ++i)
     for (std::size_t j = 0; j <= i; ++j, ++pair)
       if (i != j && pair < model->mass.size()) pairs[pair] += model->mass[pair].transpose();
   stack_up<T>(pairs, mass);
+}
+
+template <class T>
+void PreparedModel<T>::prepare_linear() {
+  const auto count = static_cast<std::size_t>(model->linear_pose_count());
+  const std::vector<MatX> stiffness = or_else(model->linear, count, model->stiffness.asDiagonal());
+  VecX largest = VecX::Constant(size, 1e-300);
+  for (const MatX& pose : stiffness) largest = largest.cwiseMax(pose.diagonal());
+  const VecX scale = largest.unaryExpr([](double value) { return std::exp2(std::ceil(0.5 * std::log2(value))); });
+  linear_scale.assign(static_cast<std::size_t>(stride), T(0));
+  for (Eigen::Index c = 0; c < size; ++c) linear_scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
+  const MatX none = MatX::Zero(size, size);
+  stack_up<T>(unscaled(or_else(model->added, count, none), scale), added);
+  stack_up<T>(unscaled(or_else(model->taken, count, none), scale), taken);
+  stack_up<T>(unscaled(stiffness, scale), linear);
 }
 
 template struct PreparedModel<float>;

@@ -28,7 +28,7 @@ struct BlockColumns {
   }
 };
 
-/// What is stored of several poses: in single precision half of it. Steps are bound by the memory they read, and 0.05 %
+/// What is read in every step: in single precision half of it. Steps are bound by the memory they read, and 0.05 %
 /// of a basis is little beside cubature's 3 %.
 template <class T>
 using StoredLanes = std::conditional_t<std::is_same_v<T, float>, HalfPack, LanesOf<T>>;
@@ -73,14 +73,11 @@ struct PreparedElements {
   BlockColumns columns;
   PosedTets<T> tets;
   std::vector<Lanes> weight, mu, lambda;  ///< for each pose all batches
-  /// D where there is one pose: for each batch and column nine vectors, a lane for each element. Both D q and Dᵀ s then
-  /// run over memory as it lies, without sums across lanes.
-  std::vector<Lanes> gradients;
-  /// D of several poses: for each batch and column nine vectors of the first pose, then of the second, … Their blend is
-  /// stored likewise.
+  /// D: for each batch and column nine vectors of the first pose, a lane for each element, then of the second pose, …
+  /// Both D q and Dᵀ s run over memory as it lies, without sums across lanes. A blend of poses is stored likewise.
   using Stored = StoredLanes<T>;
-  std::vector<Stored> pose_gradients;
-  /// What stored columns are multiplied with: powers of two. With one pose, ones.
+  std::vector<Stored> gradients;
+  /// What stored columns are multiplied with: powers of two.
   std::vector<T> scale;
 
   /// Vectors of a batch, of one pose.
@@ -114,11 +111,16 @@ struct PreparedModel {
   std::shared_ptr<const PreparedSurface<T>> surface;
   /// For each pair of poses j ≤ i what w_i w_j is multiplied with: columns of unit mass, so entries of at most two …
   TriangleStack<StoredLanes<T>> mass;
-  /// … and for each pose what w_i is.
-  TriangleStack<LanesOf<T>> added, taken, linear;
+  /// … and for each pose whose linear response is known what w_i is, rows and columns divided by `linear_scale`, a
+  /// power of two above the root of Λ's largest diagonal entry: none is above one.
+  TriangleStack<StoredLanes<T>> added, taken, linear;
+  std::vector<T> linear_scale;  ///< padded
 
   /// Entries of a lower triangle in `size` padded columns.
   std::size_t triangle() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(stride); }
+
+ private:
+  void prepare_linear();
 };
 
 extern template struct PreparedModel<float>;

@@ -38,6 +38,7 @@ template <class T>
 int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T precision) {
   std::copy(b, b + stride_, residual_.begin());
   std::fill(delta, delta + stride_, T(0));
+  forces.start_path();
   z_ = residual_;
   preconditioner_.solve(forces.pose().kept(), z_.data());
   p_ = z_;
@@ -52,11 +53,14 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T prec
     forces.multiply_changing(p_.data(), product_.data());
     const T curvature = dot(p_.data(), product_.data(), stride_);
     if (!(curvature > T(0))) {
-      if (iteration == 1) std::copy(p_.begin(), p_.end(), delta);
+      if (iteration > 1) break;
+      std::copy(p_.begin(), p_.end(), delta);
+      forces.go_on(T(1));
       break;
     }
     const T length = remaining / curvature;
     for (int c = 0; c < size_; ++c) delta[c] += length * p_[static_cast<std::size_t>(c)];
+    forces.go_on(length);
     add_scaled(residual_, -length, product_);
     z_ = residual_;
     preconditioner_.solve(forces.pose().kept(), z_.data());

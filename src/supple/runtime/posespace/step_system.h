@@ -26,8 +26,8 @@ class StepSystem {
   /// Other coordinates count: the next set() starts anew.
   void forget() { mass_factor_ = T(0); }
 
-  /// `delta`, padded, ← the solution for `b`, up to a part of it in the norm of energy. Returns the iterations, −1
-  /// where numbers overflow.
+  /// `delta`, padded, ← the solution for `b`, up to a part of it in the norm of energy; the path of `forces` leads
+  /// along it. Returns the iterations, −1 where numbers overflow.
   int solve(CubatureForces<T>& forces, const T* b, T* delta, T precision);
   /// xᵀ (A − C⁺) x
   T inertia(const PoseInterpolation<T>& pose, const T* x);
