@@ -213,7 +213,7 @@ class Trainer {
   }
   /// A step costs elements × coordinates: where coordinates are few, more elements are cheap, and seen.
   double pose_tolerance() const {
-    return std::clamp(0.002 * std::sqrt(static_cast<double>(size())), 0.5 * settings_.pose_tolerance,
+    return std::clamp(0.002 * std::sqrt(static_cast<double>(size())), 0.75 * settings_.pose_tolerance,
                       settings_.pose_tolerance);
   }
   std::size_t making() const { return (between_.size() + 1) / 2; }

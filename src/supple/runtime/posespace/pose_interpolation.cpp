@@ -29,6 +29,7 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   products_.assign(model.mass.matrices, T(0));
   shares_.assign(linear_exact_.size(), T(0));
   linear_scale_.assign(stride(), T(0));
+  summed_.assign(std::max(products_.size(), shares_.size()), 0);
   mass_.assign(model.triangle(), T(0));
   for (auto* matrix : {&added_, &taken_, &linear_}) matrix->assign(model.triangle(), T(0));
   exact_[0] = linear_exact_[0] = 1;
@@ -100,16 +101,21 @@ void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
 
 template <class T>
 template <class Vector>
-void PoseInterpolation<T>::sum(const TriangleStack<Vector>& stack, const T* factors, const T* scale, T* result) const {
+void PoseInterpolation<T>::sum(const TriangleStack<Vector>& stack, const std::vector<T>& factors, const T* scale,
+                               T* result) {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
+  // About half of all shares are zero: poses that lie behind others.
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < stack.matrices; ++k)
+    if (factors[k] != T(0)) summed_[count++] = k;
   const Vector* values = stack.values.data();
   for (const auto& [column, row] : stack.places) {
     const Vector* own = values;
     values += stack.matrices;
     if (!kept_.all() && !(kept_.has(column) && kept_.has(row))) continue;
     Lanes sum(T(0));
-    for (std::size_t k = 0; k < stack.matrices; ++k) sum += widened(own[k]) * Lanes(factors[k]);
+    for (std::size_t n = 0; n < count; ++n) sum += widened(own[summed_[n]]) * Lanes(factors[summed_[n]]);
     if (scale != nullptr) sum = sum * Lanes(scale[column]) * load(scale + row);
     store(result + column * s + row, sum);
   }
@@ -120,7 +126,7 @@ void PoseInterpolation<T>::combine_mass() {
   const PreparedModel<T>& model = *prepared_;
   for (std::size_t i = 0, pair = 0; i < weights_.size(); ++i)
     for (std::size_t j = 0; j <= i; ++j, ++pair) products_[pair] = weights_[i] * weights_[j];
-  sum(model.mass, products_.data(), nullptr, mass_.data());
+  sum(model.mass, products_, nullptr, mass_.data());
   for (int c = 0; c < model.size; ++c) {
     if (!kept_.has(c)) continue;
     const T square = mass_[static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(c)];
@@ -145,9 +151,9 @@ void PoseInterpolation<T>::combine_stiffness() {
   for (const double weight : linear_exact_) total += std::max(0.0, weight);
   for (std::size_t i = 0; i < shares_.size(); ++i) shares_[i] = static_cast<T>(std::max(0.0, linear_exact_[i]) / total);
   for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = scale_[c] * model.linear_scale[c];
-  sum(model.added, shares_.data(), linear_scale_.data(), added_.data());
-  sum(model.taken, shares_.data(), linear_scale_.data(), taken_.data());
-  sum(model.linear, shares_.data(), linear_scale_.data(), linear_.data());
+  sum(model.added, shares_, linear_scale_.data(), added_.data());
+  sum(model.taken, shares_, linear_scale_.data(), taken_.data());
+  sum(model.linear, shares_, linear_scale_.data(), linear_.data());
 }
 
 template <class T>

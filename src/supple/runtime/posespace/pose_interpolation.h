@@ -62,14 +62,14 @@ class PoseInterpolation {
   void combine_stiffness();
   /// result ← Σ_k factors_k matrix_k, rows and columns then times `scale` where that is given.
   template <class Vector>
-  void sum(const TriangleStack<Vector>& stack, const T* factors, const T* scale, T* result) const;
+  void sum(const TriangleStack<Vector>& stack, const std::vector<T>& factors, const T* scale, T* result);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   KeptColumns kept_;
   std::vector<double> exact_, linear_exact_, scratch_;
   std::vector<T> weights_, scale_, linear_scale_, factors_, mass_, added_, taken_, linear_;
   std::vector<T> products_, shares_;  ///< w_i w_j of all pairs, and w⁺_i / Σ w⁺
-  std::vector<std::size_t> active_;
+  std::vector<std::size_t> active_, summed_;
   std::size_t active_count_ = 0;
 };
 
