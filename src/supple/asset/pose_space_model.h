@@ -96,8 +96,8 @@ struct PoseSpaceModel {
   /// of `poses` first; absent: no others. Matrices there are of Σ_i w_i Û_i as it is, not yet of unit mass.
   std::optional<PoseSpaceWeights> linear_poses;
   double taken_limit = 1.0;  ///< s₀ [J]
-  /// Û_iᵀ K_i Û_i at rest, for each of these poses, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
-  /// what a step's equations look like when the flesh is near rest.
+  /// Û_iᵀ K_i Û_i at rest, for each of these poses, r × r [1/s²]; empty: the diagonal above in all. What damping is
+  /// made of, and what a step's equations look like when the flesh is near rest.
   std::vector<MatX> linear;
   std::vector<MatX> mass;     ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
   std::vector<Index> points;  ///< vertices of the simulation mesh
