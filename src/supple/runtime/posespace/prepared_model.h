@@ -46,11 +46,6 @@ struct PoseMatrices {
   const StoredLanes<T>* vectors(std::size_t row, std::size_t c) const {
     return packed.data() + (row * stride + c) / LanesOf<T>::width * poses;
   }
-  /// One number of a pose: for what happens at single vertices.
-  T entry(std::size_t pose, std::size_t row, std::size_t c) const {
-    if (poses == 1) return values[row * stride + c];
-    return widened(vectors(row, c)[pose])[static_cast<int>(c % LanesOf<T>::width)] * scale[c];
-  }
 };
 
 /// Lower triangles of several symmetric matrices that are only ever summed up: of each vector of rows that isn't zero
