@@ -5,37 +5,43 @@
 
 #include "supple/math/pack.h"
 
-#include <numbers>
+#include <array>
+#include <bit>
 
 namespace supple {
 
-/// To 2e-16 for angles up to some thousand turns: the nearest multiple of π/2 is taken off, Taylor's series does the
-/// rest (its first missing terms are (π/4)¹⁷/17! and (π/4)¹⁸/18!).
-inline void sine_cosine(Pack<double, 4> x, Pack<double, 4>& sine, Pack<double, 4>& cosine) {
+/// sin π x and cos π x, to 4e-16 for up to some thousand turns. Whole half turns are taken off, which is exact and
+/// leaves |r| ≤ 1/2; polynomials that meet sin(π r) / r and cos(π r) in the Chebyshev nodes of r² do the rest, with
+/// errors of 4e-16 and 4e-18.
+inline void sine_cosine_of_half_turns(Pack<double, 4> x, Pack<double, 4>& sine, Pack<double, 4>& cosine) {
   using Four = Pack<double, 4>;
+  using Bits = detail::VectorOf<double, 4>::Bits;
   const Four rounder(6755399441055744.0);  // 1.5 · 2⁵²: adding it leaves no digits after the point
-  const auto rounded = [&](Four value) { return (value + rounder) - rounder; };
-  const Four n = rounded(x * Four(2 / std::numbers::pi));
-  // π/2 in three parts; products of the first two with n are exact.
-  const Four r =
-      ((x - n * Four(1.5707963267341256)) - n * Four(6.077100506303966e-11)) - n * Four(2.0222662487959506e-21);
-  const Four z = r * r;
-  const auto series = [&](const double(&reciprocals)[8]) {
-    Four sum(reciprocals[7]);
-    for (int k = 6; k >= 0; --k) sum = sum * z + Four(reciprocals[k]);
+  const Four shifted = x + rounder;
+  const Four r = x - (shifted - rounder), z = r * r;
+  const auto polynomial = [&](const auto& coefficients) {
+    Four sum(coefficients.back());
+    for (std::size_t k = coefficients.size() - 1; k-- > 0;) sum = sum * z + Four(coefficients[k]);
     return sum;
   };
-  static constexpr double sines[8] = {1.0,          -1.0 / 6,        1.0 / 120,        -1.0 / 5040,
-                                      1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000};
-  static constexpr double cosines[8] = {-1.0 / 2,       1.0 / 24,        -1.0 / 720,         1.0 / 40320,
-                                        -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000};
-  const Four s = r * series(sines), c = Four(1.0) + z * series(cosines);
-  const Four quarter = n - Four(4.0) * rounded(n * Four(0.25));  // −2 … 2 quarters of a turn
-  const Four distance = abs(quarter);
-  const auto swapped = (Four(0.5) < distance) & (distance < Four(1.5));
-  const Four one = select(swapped, c, s), other = select(swapped, s, c);
-  sine = select((distance > Four(1.5)), -one, select(quarter < Four(-0.5), -one, one));
-  cosine = select((distance > Four(1.5)), -other, select(quarter > Four(0.5), -other, other));
+  static constexpr std::array<double, 8> sines = {3.1415926535897927,    -5.1677127800497855,   2.5501640398618677,
+                                                  -0.599264528825224,    0.08214587881631043,   -0.0073703643265304155,
+                                                  0.0004659870158043378, -2.113362735205297e-05};
+  static constexpr std::array<double, 9> cosines = {1.0,
+                                                    -4.934802200544676,
+                                                    4.058712126416497,
+                                                    -1.335262768843447,
+                                                    0.23533063012953284,
+                                                    -0.025806888737002202,
+                                                    0.0019295562724817132,
+                                                    -0.00010456655338748738,
+                                                    4.149564353942586e-06};
+  const Bits odd = std::bit_cast<Bits>(shifted.v) << 63;  // an odd number of half turns: both change their sign
+  const auto signed_by_turns = [&](Four value) {
+    return Four(std::bit_cast<Four::Vector>(std::bit_cast<Bits>(value.v) ^ odd));
+  };
+  sine = signed_by_turns(r * polynomial(sines));
+  cosine = signed_by_turns(polynomial(cosines));
 }
 
 }  // namespace supple

@@ -2,6 +2,7 @@
 #include "supple/rig/carried_rig.h"
 
 #include "supple/base/assert.h"
+#include "supple/math/four.h"
 #include "supple/rig/pose_space.h"
 #include "supple/rig/rig_stack.h"
 #include "supple/rig/skin_deformer.h"
@@ -14,23 +15,35 @@ namespace {
 /// Carried points share most of the surface vertices they hang on. Each is asked for once; which they are is found out
 /// again only when other points are wanted than the last time.
 struct Workspace final : RigWorkspace {
+  struct Hold {  ///< of a wanted point
+    std::array<double, SurfaceCarry::neighbours> weight;
+    std::array<std::uint32_t, SurfaceCarry::neighbours> place;  ///< among the numbers of surface_positions
+    Four offset;
+  };
   std::vector<Index> points;            ///< of the last evaluation
+  std::vector<Hold> holds;              ///< of those
   std::vector<Index> surface_vertices;  ///< that they hang on, each once
   std::vector<Index> place;             ///< of a surface vertex among those, or -1
-  std::vector<Vec3> surface_positions;
+  std::vector<Vec3> surface_positions;  ///< and one more, so that each can be read as four numbers
   std::unique_ptr<RigWorkspace> surface;
 
-  void find_surface_vertices(std::span<const Index> wanted, const SurfaceCarry& carry) {
+  void find_surface_vertices(std::span<const Index> wanted, const SurfaceCarry& carry, std::span<const Vec3> offset) {
     if (std::equal(points.begin(), points.end(), wanted.begin(), wanted.end())) return;
     for (const Index v : surface_vertices) place[static_cast<std::size_t>(v)] = -1;
     surface_vertices.clear();
+    holds.clear();
     points.assign(wanted.begin(), wanted.end());
     for (const Index point : wanted) {
-      for (const Index v : carry.vertex[static_cast<std::size_t>(point)]) {
+      const auto i = static_cast<std::size_t>(point);
+      holds.push_back({carry.weight[i], {}, Four(Four::Vector{offset[i][0], offset[i][1], offset[i][2], 0.0})});
+      for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
+        const Index v = carry.vertex[i][k];
         Index& at = place[static_cast<std::size_t>(v)];
-        if (at >= 0) continue;
-        at = static_cast<Index>(surface_vertices.size());
-        surface_vertices.push_back(v);
+        if (at < 0) {
+          at = static_cast<Index>(surface_vertices.size());
+          surface_vertices.push_back(v);
+        }
+        holds.back().place[k] = 3 * static_cast<std::uint32_t>(at);
       }
     }
   }
@@ -99,7 +112,8 @@ std::unique_ptr<RigWorkspace> CarriedRig::make_workspace(Index most_vertices) co
   workspace->points.reserve(static_cast<std::size_t>(most_vertices));
   workspace->surface_vertices.reserve(most);
   workspace->place.assign(static_cast<std::size_t>(surface_->vertex_count()), -1);
-  workspace->surface_positions.resize(most);
+  workspace->holds.reserve(static_cast<std::size_t>(most_vertices));
+  workspace->surface_positions.assign(most + 1, Vec3::Zero());
   workspace->surface = surface_->make_workspace(static_cast<Index>(most));
   return workspace;
 }
@@ -108,15 +122,16 @@ void CarriedRig::evaluate(std::span<const double> p, std::span<const Index> vert
                           RigWorkspace& workspace) const {
   if (skinned_ != nullptr) return evaluate_terms(p, vertices, positions, workspace);
   auto& scratch = static_cast<Workspace&>(workspace);
-  scratch.find_surface_vertices(vertices, carry_);
+  scratch.find_surface_vertices(vertices, carry_, offset_);
   const std::span<Vec3> found(scratch.surface_positions.data(), scratch.surface_vertices.size());
   surface_->evaluate(p, scratch.surface_vertices, found, *scratch.surface);
+  const double* numbers = scratch.surface_positions.data()->data();
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const auto v = static_cast<std::size_t>(vertices[i]);
-    positions[i] = offset_[v];
+    const Workspace::Hold& hold = scratch.holds[i];
+    Four sum = hold.offset;
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
-      positions[i] += carry_.weight[v][k] *
-                      found[static_cast<std::size_t>(scratch.place[static_cast<std::size_t>(carry_.vertex[v][k])])];
+      sum += Four(hold.weight[k]) * load_four(numbers + hold.place[k]);
+    store_three(positions[i].data(), sum);
   }
 }
 

@@ -2,7 +2,7 @@
 #include "supple/rig/deformers.h"
 
 #include "supple/base/assert.h"
-#include "supple/math/sine_cosine.h"
+#include "supple/rig/wire_groups.h"
 
 #include <algorithm>
 #include <cmath>
@@ -167,87 +167,14 @@ Wire::Binding Wire::bind(const Vec3& x, const Settings& settings) {
   return binding;
 }
 
-namespace {
-
-using Four = Pack<double, 4>;
-using FourVec3 = std::array<Four, 3>;
-
-Four dot(const FourVec3& a, const FourVec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-/// One number for each lane.
-template <class Number>
-Four lanes(const Number& number) {
-  return Four(Four::Vector{number(0), number(1), number(2), number(3)});
-}
-FourVec3 cross(const FourVec3& a, const FourVec3& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-}  // namespace
-
-/// Those of the chosen vertices that the wire moves, four of one segment at a time; found again only when others are
-/// chosen.
+/// Where vertices are before the wire moves them is known only then.
 struct Wire::Workspace final : RigWorkspace {
-  struct Group {
-    std::array<Index, 4> handle;
-    std::array<Index, 4> at;  ///< among the chosen vertices
-    std::array<Four, 4> value, slope;
-    FourVec3 point, tangent, direction;  ///< the last of length one
-    Four weight;                         ///< zero in lanes that pad
-  };
-  std::vector<Index> vertices;
-  std::vector<Index> order;  ///< of those that are moved
-  std::vector<Group> groups;
-
-  void choose(std::span<const Index> wanted, const std::vector<Binding>& bindings) {
-    if (std::equal(vertices.begin(), vertices.end(), wanted.begin(), wanted.end())) return;
-    vertices.assign(wanted.begin(), wanted.end());
-    const auto binding = [&](Index k) -> const Binding& {
-      return bindings[static_cast<std::size_t>(wanted[static_cast<std::size_t>(k)])];
-    };
-    order.clear();
-    for (Index k = 0; k < static_cast<Index>(wanted.size()); ++k)
-      if (binding(k).weight != 0) order.push_back(k);
-    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-      return binding(a).handle != binding(b).handle ? binding(a).handle < binding(b).handle : a < b;
-    });
-    groups.clear();
-    int lane = 4;
-    for (const Index k : order) {
-      if (lane == 4 || binding(k).handle != groups.back().handle) {
-        lane = 0;
-        groups.emplace_back();
-        groups.back().handle = binding(k).handle;
-        for (int pad = 0; pad < 4; ++pad) put(binding(k), k, pad, 0.0);
-      }
-      put(binding(k), k, lane++, binding(k).weight);
-    }
-  }
-
- private:
-  void put(const Binding& binding, Index at, int lane, double weight) {
-    Group& group = groups.back();
-    const Vec3 direction = binding.tangent.normalized();
-    group.at[static_cast<std::size_t>(lane)] = at;
-    group.weight.set(lane, weight);
-    for (std::size_t j = 0; j < 4; ++j) {
-      group.value[j].set(lane, binding.value[static_cast<Eigen::Index>(j)]);
-      group.slope[j].set(lane, binding.slope[static_cast<Eigen::Index>(j)]);
-    }
-    for (std::size_t i = 0; i < 3; ++i) {
-      group.point[i].set(lane, binding.point[static_cast<Eigen::Index>(i)]);
-      group.tangent[i].set(lane, binding.tangent[static_cast<Eigen::Index>(i)]);
-      group.direction[i].set(lane, direction[static_cast<Eigen::Index>(i)]);
-    }
-  }
+  WireGroups groups;
+  Workspace(const Wire& wire, Index most_vertices) : groups({{&wire, 0}}, most_vertices) {}
 };
 
 std::unique_ptr<RigWorkspace> Wire::make_workspace(Index most_vertices) const {
-  auto workspace = std::make_unique<Workspace>();
-  workspace->vertices.reserve(static_cast<std::size_t>(most_vertices));
-  workspace->order.reserve(static_cast<std::size_t>(most_vertices));
-  // Each segment may end with a group that isn't full.
-  workspace->groups.reserve(static_cast<std::size_t>(most_vertices) / 4 + static_cast<std::size_t>(layout_.size()));
-  return workspace;
+  return std::make_unique<Workspace>(*this, most_vertices);
 }
 
 void Wire::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
@@ -255,53 +182,13 @@ void Wire::deform(std::span<const double> p, std::span<const Index> vertices, st
   add_displacements(p, vertices, positions, positions, {}, workspace);
 }
 
-// With d = x − C0(u), t0 and t1 the unit tangents at rest and now, and twist φ:
-//   d' = t0 (t0·d) + cos φ (d − t0 (t0·d)) + sin φ (t0 × d)        v = t0 × t1
-//   R d = d' + v × d' + v × (v × d') / (1 + t0·t1)
 void Wire::add_displacements(std::span<const double> p, std::span<const Index> vertices, std::span<const Vec3> x,
                              std::span<Vec3> sum, std::span<Vec3> /*scratch*/, RigWorkspace& workspace) const {
-  auto& chosen = static_cast<Workspace&>(workspace);
-  chosen.choose(vertices, bindings_);
-  const double* offsets = p.data();
-  const double* twists = offsets + p.size() / 4 * 3;
-  for (const Workspace::Group& group : chosen.groups) {
-    const FourVec3 zero{Four(0.0), Four(0.0), Four(0.0)};
-    FourVec3 offset = zero, t1 = group.tangent, d = zero;
-    Four twist(0.0);
-    for (std::size_t j = 0; j < 4; ++j) {
-      const auto handle = static_cast<std::size_t>(group.handle[j]);
-      for (std::size_t i = 0; i < 3; ++i) {
-        const Four moved(offsets[3 * handle + i]);
-        offset[i] += group.value[j] * moved;
-        t1[i] += group.slope[j] * moved;
-      }
-      twist += group.value[j] * Four(twists[handle]);
-    }
-    for (std::size_t i = 0; i < 3; ++i)
-      d[i] = lanes([&](std::size_t lane) {
-               return x[static_cast<std::size_t>(group.at[lane])][static_cast<Eigen::Index>(i)];
-             }) -
-             group.point[i];
-    const FourVec3& t0 = group.direction;
-    const Four length2 = dot(t1, t1), shorter = Four(1.0) / sqrt(select(length2 > Four(0.0), length2, Four(1.0)));
-    for (Four& entry : t1) entry *= shorter;
-    Four s, c;
-    sine_cosine(twist * Four(radians_per_degree), s, c);
-    const Four along = dot(t0, d) * (Four(1.0) - c);
-    const FourVec3 aside = cross(t0, d), v = cross(t0, t1);
-    FourVec3 turned;
-    for (std::size_t i = 0; i < 3; ++i) turned[i] = t0[i] * along + c * d[i] + s * aside[i];
-    const FourVec3 once = cross(v, turned), twice = cross(v, once);
-    // A tangent that points straight back has no least rotation; the limit here keeps it finite.
-    const Four denominator = Four(1.0) + dot(t0, t1), least(1e-12);
-    const Four factor = Four(1.0) / select(denominator > least, denominator, least);
-    for (std::size_t i = 0; i < 3; ++i) {
-      const Four moved = group.weight * (offset[i] + turned[i] + once[i] + factor * twice[i] - d[i]);
-      for (int lane = 0; lane < 4; ++lane)
-        sum[static_cast<std::size_t>(group.at[static_cast<std::size_t>(lane)])][static_cast<Eigen::Index>(i)] +=
-            moved[lane];
-    }
-  }
+  WireGroups& groups = static_cast<Workspace&>(workspace).groups;
+  groups.choose(vertices, {});
+  groups.put(x);
+  const std::span<const Four> moved = groups.displacements(p);
+  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += Vec3(moved[k][0], moved[k][1], moved[k][2]);
 }
 
 }  // namespace supple

@@ -28,6 +28,8 @@ class ShapeTable {
     }
     return sum;
   }
+  /// How many displacements are kept.
+  std::size_t entry_count() const { return entries_.size(); }
   /// displacements_k += factor · displacement_k(vertex)
   void add_to(Index vertex, double factor, std::span<Vec3> displacements) const {
     const auto v = static_cast<std::size_t>(vertex);
@@ -122,16 +124,20 @@ class Wire final : public Deformer {
   void add_displacements(std::span<const double> p, std::span<const Index> vertices, std::span<const Vec3> x,
                          std::span<Vec3> sum, std::span<Vec3> scratch, RigWorkspace& workspace) const override;
 
- private:
-  struct Workspace;
+  /// How a vertex hangs on the curve.
   struct Binding {
-    std::array<Index, 4> handle;
-    Eigen::Vector4d value;  ///< N_j(u)
-    Eigen::Vector4d slope;  ///< dN_j/du
-    Vec3 point;             ///< C0(u)
-    Vec3 tangent;           ///< C0'(u)
+    std::array<Index, 4> handle;  ///< those of the segment and its neighbours; at an end the last one twice
+    Eigen::Vector4d value;        ///< N_j(u)
+    Eigen::Vector4d slope;        ///< dN_j/du
+    Vec3 point;                   ///< C0(u)
+    Vec3 tangent;                 ///< C0'(u)
     double weight;
   };
+  /// Of each vertex; those without weight may never have been filled.
+  const std::vector<Binding>& bindings() const { return bindings_; }
+
+ private:
+  struct Workspace;
   static Binding bind(const Vec3& x, const Settings& settings);
   std::vector<Binding> bindings_;
   PoseLayout layout_;

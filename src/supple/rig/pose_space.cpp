@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/pose_space.h"
 
+#include "supple/rig/shape_blocks.h"
+
 #include <Eigen/LU>
 
 #include <algorithm>
@@ -15,6 +17,9 @@ struct PoseSpaceWorkspace final : RigWorkspace {
   std::unique_ptr<RigWorkspace> base;
   std::vector<double> weights;
   std::vector<double> scratch;
+  ShapeBlocks corrections;
+
+  explicit PoseSpaceWorkspace(ShapeBlocks blocks) : corrections(std::move(blocks)) {}
 };
 
 Status check_poses(const PoseLayout& layout, const std::vector<std::vector<double>>& poses) {
@@ -112,9 +117,10 @@ std::shared_ptr<const PoseSpaceRig> PoseSpaceRig::with(std::shared_ptr<const Rig
 }
 
 std::unique_ptr<RigWorkspace> PoseSpaceRig::make_workspace(Index most_vertices) const {
-  auto workspace = std::make_unique<PoseSpaceWorkspace>();
+  const auto poses = static_cast<std::size_t>(weights_.pose_count());
+  auto workspace = std::make_unique<PoseSpaceWorkspace>(ShapeBlocks(corrections_, poses, most_vertices));
   workspace->base = base_->make_workspace(most_vertices);
-  workspace->weights.resize(static_cast<std::size_t>(weights_.pose_count()));
+  workspace->weights.resize(poses);
   workspace->scratch.resize(workspace->weights.size());
   return workspace;
 }
@@ -124,7 +130,8 @@ void PoseSpaceRig::evaluate(std::span<const double> p, std::span<const Index> ve
   auto& scratch = static_cast<PoseSpaceWorkspace&>(workspace);
   base_->evaluate(p, vertices, positions, *scratch.base);
   weights_.evaluate(p, scratch.weights, scratch.scratch);
-  for (std::size_t k = 0; k < vertices.size(); ++k) positions[k] += corrections_.blend(vertices[k], scratch.weights);
+  scratch.corrections.choose(vertices);
+  scratch.corrections.add(scratch.weights, positions);
 }
 
 PoseCorrection correction_towards(const Rig& rig, std::vector<double> p, std::span<const Vec3> sculpted) {

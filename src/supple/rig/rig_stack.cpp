@@ -13,8 +13,9 @@ namespace {
 
 struct StackWorkspace final : RigWorkspace {
   std::vector<std::unique_ptr<RigWorkspace>> stages;
-  std::vector<Vec3> before;  ///< SumDeformer: the common input
-  std::vector<Vec3> moved;   ///< and what one of them makes of it
+  std::unique_ptr<WireGroups> wires;  ///< StackRig: in place of the first stage
+  std::vector<Vec3> before;           ///< SumDeformer: the common input
+  std::vector<Vec3> moved;            ///< and what one of them makes of it
 };
 
 std::unique_ptr<StackWorkspace> make_stage_workspaces(std::span<const DeformerPtr> stages, Index most_vertices) {
@@ -27,6 +28,30 @@ std::vector<Index> append_layouts(std::span<const DeformerPtr> stages, PoseLayou
   std::vector<Index> first;
   for (const DeformerPtr& stage : stages) first.push_back(layout.append(stage->layout()));
   return first;
+}
+
+/// Empty if there is anything else.
+std::vector<WireGroups::PlacedWire> wires_of(std::span<const DeformerPtr> stages) {
+  std::vector<WireGroups::PlacedWire> wires;
+  if (stages.empty()) return wires;
+  const auto* sum = dynamic_cast<const SumDeformer*>(stages.front().get());
+  Index first = 0;
+  for (const DeformerPtr& part : sum != nullptr ? sum->parts() : stages.first(1)) {
+    const auto* wire = dynamic_cast<const Wire*>(part.get());
+    if (wire == nullptr) return {};
+    wires.push_back({wire, first});
+    first += wire->layout().size();
+  }
+  return wires;
+}
+
+void add_displacements(std::span<const Vec3> places, std::span<const Four> moved, std::span<Vec3> positions) {
+  if (positions.empty()) return;
+  // Whole vectors reach into the next vertex, which comes after; the last has none.
+  for (std::size_t k = 0; k + 1 < positions.size(); ++k)
+    store_four(positions[k].data(), load_four(places[k].data()) + moved[k]);
+  const std::size_t last = positions.size() - 1;
+  for (int i = 0; i < 3; ++i) positions[last][i] = places[last][i] + moved[last][i];
 }
 
 std::span<const double> slice(std::span<const double> p, Index first, const Deformer& stage) {
@@ -44,18 +69,28 @@ std::vector<Vec3> evaluate_all(const Rig& rig, std::span<const double> p) {
 }
 
 StackRig::StackRig(std::vector<Vec3> rest, std::vector<DeformerPtr> stages)
-    : rest_(std::move(rest)), stages_(std::move(stages)), first_(append_layouts(stages_, layout_)) {}
+    : rest_(std::move(rest)),
+      stages_(std::move(stages)),
+      first_(append_layouts(stages_, layout_)),
+      wires_(wires_of(stages_)) {}
 
 std::unique_ptr<RigWorkspace> StackRig::make_workspace(Index most_vertices) const {
-  return make_stage_workspaces(stages_, most_vertices);
+  auto workspace = make_stage_workspaces(stages_, most_vertices);
+  if (!wires_.empty()) workspace->wires = std::make_unique<WireGroups>(wires_, most_vertices);
+  return workspace;
 }
 
 void StackRig::evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                         RigWorkspace& workspace) const {
   SUPPLE_ASSERT(static_cast<Index>(p.size()) == layout_.size() && vertices.size() == positions.size());
   auto& scratch = static_cast<StackWorkspace&>(workspace);
-  for (std::size_t k = 0; k < vertices.size(); ++k) positions[k] = rest_[static_cast<std::size_t>(vertices[k])];
-  for (std::size_t s = 0; s < stages_.size(); ++s)
+  if (scratch.wires) {
+    scratch.wires->choose(vertices, rest_);
+    add_displacements(scratch.wires->places(), scratch.wires->displacements(p), positions);
+  } else {
+    for (std::size_t k = 0; k < vertices.size(); ++k) positions[k] = rest_[static_cast<std::size_t>(vertices[k])];
+  }
+  for (std::size_t s = scratch.wires ? 1 : 0; s < stages_.size(); ++s)
     stages_[s]->deform(slice(p, first_[s], *stages_[s]), vertices, positions, *scratch.stages[s]);
 }
 

@@ -2,7 +2,7 @@
 // Rigs made of deformers: one after the other, side by side, or the user's own function.
 #pragma once
 
-#include "supple/rig/rig.h"
+#include "supple/rig/wire_groups.h"
 
 #include <functional>
 
@@ -45,6 +45,8 @@ class StackRig final : public Rig {
   std::vector<DeformerPtr> stages_;
   PoseLayout layout_;
   std::vector<Index> first_;  ///< of each stage's numbers in p; its making fills layout_
+  /// Where the first stage is made of wires only: they see nothing but rest positions, so all are taken together.
+  std::vector<WireGroups::PlacedWire> wires_;
 };
 
 /// Deformers that all see the same input; their displacements add up: x ↦ x + Σ_k (D_k(x) − x).
@@ -53,6 +55,8 @@ class SumDeformer final : public Deformer {
 
  public:
   explicit SumDeformer(std::vector<DeformerPtr> parts);
+
+  std::span<const DeformerPtr> parts() const { return parts_; }
 
   const PoseLayout& layout() const override { return layout_; }
   std::unique_ptr<RigWorkspace> make_workspace(Index most_vertices) const override;

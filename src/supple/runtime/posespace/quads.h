@@ -3,6 +3,7 @@
 // Through registers: numbers that are written one by one can't be read as a vector at once.
 #pragma once
 
+#include "supple/math/four.h"
 #include "supple/runtime/posespace/lanes.h"
 
 #include <array>
@@ -48,16 +49,6 @@ inline void transpose(std::array<LanesOf<float>, 4>& m) {
   m[1].v = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
   m[2].v = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
   m[3].v = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
-}
-inline void transpose(std::array<LanesOf<double>, 4>& m) {
-  const auto a = __builtin_shufflevector(m[0].v, m[1].v, 0, 4, 2, 6);
-  const auto b = __builtin_shufflevector(m[0].v, m[1].v, 1, 5, 3, 7);
-  const auto c = __builtin_shufflevector(m[2].v, m[3].v, 0, 4, 2, 6);
-  const auto d = __builtin_shufflevector(m[2].v, m[3].v, 1, 5, 3, 7);
-  m[0].v = __builtin_shufflevector(a, c, 0, 1, 4, 5);
-  m[1].v = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-  m[2].v = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-  m[3].v = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
 /// Lane l gets the four numbers from source + place[l] on.
