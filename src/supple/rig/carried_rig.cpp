@@ -8,6 +8,7 @@
 #include "supple/rig/skin_deformer.h"
 
 #include <algorithm>
+#include <map>
 
 namespace supple {
 namespace {
@@ -49,63 +50,79 @@ struct Workspace final : RigWorkspace {
   }
 };
 
+/// Under linear skinning, in place of that.
+struct SkinnedWorkspace final : RigWorkspace {
+  std::unique_ptr<RigWorkspace> surface;
+  BoneGroups groups;
+
+  SkinnedWorkspace(std::unique_ptr<RigWorkspace> own, BoneGroups of) : surface(std::move(own)), groups(std::move(of)) {}
+};
+
 }  // namespace
 
 CarriedRig::CarriedRig(std::shared_ptr<const Rig> surface, SurfaceCarry carry, std::vector<Vec3> rest)
     : surface_(std::move(surface)), carry_(std::move(carry)), rest_(std::move(rest)) {
   SUPPLE_ASSERT(carry_.size() == rest_.size());
   const std::vector<Vec3> neutral = evaluate_all(*surface_, surface_->layout().neutral);
-  offset_ = rest_;
-  for (std::size_t i = 0; i < offset_.size(); ++i) {
+  terms_.offset = rest_;
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
-      offset_[i] -= carry_.weight[i][k] * neutral[static_cast<std::size_t>(carry_.vertex[i][k])];
+      terms_.offset[i] -= carry_.weight[i][k] * neutral[static_cast<std::size_t>(carry_.vertex[i][k])];
   }
   skinned_ = dynamic_cast<const StackRig*>(surface_.get());
   if (skinned_ != nullptr && skinned_->linear_parts().skin == nullptr) skinned_ = nullptr;
-  if (skinned_ != nullptr) find_terms();
+  if (skinned_ == nullptr) return;
+  find_terms();
+  find_shifts();
 }
 
 void CarriedRig::find_terms() {
   const SkinDeformer& skin = *skinned_->linear_parts().skin;
-  first_term_.push_back(0);
+  std::map<Index, Eigen::Vector4d> sums;  // of a point, by bones
   for (std::size_t i = 0; i < rest_.size(); ++i) {
+    sums.clear();
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
       const Index v = carry_.vertex[i][k];
       const Eigen::Vector4d x = skinned_->rest()[static_cast<std::size_t>(v)].homogeneous();
       for (const SkinDeformer::Influence& influence : skin.influences(v)) {
-        const Eigen::Vector4d c = carry_.weight[i][k] * influence.weight * x;
-        const auto same = std::find_if(terms_.begin() + first_term_.back(), terms_.end(),
-                                       [&](const Term& term) { return term.bone == influence.bone; });
-        if (same == terms_.end())
-          terms_.push_back({c, influence.bone});
-        else
-          same->c += c;
+        const auto sum = sums.try_emplace(influence.bone, Eigen::Vector4d::Zero()).first;
+        sum->second += carry_.weight[i][k] * influence.weight * x;
       }
     }
-    find_shifts(i);
-    first_term_.push_back(static_cast<Index>(terms_.size()));
+    for (const auto& [bone, c] : sums) terms_.terms.push_back({c, bone});
+    terms_.first_term.push_back(static_cast<Index>(terms_.terms.size()));
   }
-  terms_.push_back({Eigen::Vector4d::Zero(), 0, static_cast<Index>(shifts_.size())});
 }
 
-void CarriedRig::find_shifts(std::size_t point) {
+void CarriedRig::find_shifts() {
   const StackRig::LinearParts parts = skinned_->linear_parts();
-  const std::size_t shapes = parts.shapes != nullptr ? static_cast<std::size_t>(parts.shapes->layout().size()) : 0;
+  const auto shapes = static_cast<std::size_t>(parts.shapes != nullptr ? parts.shapes->layout().size() : 0);
   std::vector<Vec3> moved(shapes);
-  for (auto term = terms_.begin() + first_term_.back(); term != terms_.end(); ++term) {
-    term->first_shift = static_cast<Index>(shifts_.size());
-    std::fill(moved.begin(), moved.end(), Vec3::Zero());
-    for (std::size_t k = 0; k < SurfaceCarry::neighbours && shapes > 0; ++k)
-      for (const SkinDeformer::Influence& influence : parts.skin->influences(carry_.vertex[point][k]))
-        if (influence.bone == term->bone)
-          parts.shapes->shapes().add_to(carry_.vertex[point][k], carry_.weight[point][k] * influence.weight, moved);
-    for (std::size_t s = 0; s < shapes; ++s)
-      if (!moved[s].isZero(0)) shifts_.push_back({{moved[s][0], moved[s][1], moved[s][2], 0}, static_cast<Index>(s)});
+  std::map<std::pair<Index, Index>, Index> products;  // of bones and shapes
+  std::map<Index, Vec3> sums;                         // of a point, by products
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    sums.clear();
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours && shapes > 0; ++k) {
+      std::fill(moved.begin(), moved.end(), Vec3::Zero());
+      parts.shapes->shapes().add_to(carry_.vertex[i][k], carry_.weight[i][k], moved);
+      for (const SkinDeformer::Influence& influence : parts.skin->influences(carry_.vertex[i][k])) {
+        for (std::size_t s = 0; s < shapes; ++s) {
+          if (moved[s].isZero(0)) continue;
+          const auto shape = static_cast<Index>(s), next = static_cast<Index>(products.size());
+          const auto [product, fresh] = products.try_emplace({influence.bone, shape}, next);
+          if (fresh) terms_.products.push_back({influence.bone, shape});
+          sums.try_emplace(product->second, Vec3::Zero()).first->second += influence.weight * moved[s];
+        }
+      }
+    }
+    for (const auto& [product, e] : sums) terms_.shifts.push_back({e, product});
+    terms_.first_shift.push_back(static_cast<Index>(terms_.shifts.size()));
   }
 }
 
 std::unique_ptr<RigWorkspace> CarriedRig::make_workspace(Index most_vertices) const {
-  if (skinned_ != nullptr) return surface_->make_workspace(0);
+  if (skinned_ != nullptr)
+    return std::make_unique<SkinnedWorkspace>(surface_->make_workspace(0), BoneGroups(terms_, most_vertices));
   auto workspace = std::make_unique<Workspace>();
   const auto most = std::min(static_cast<std::size_t>(most_vertices) * SurfaceCarry::neighbours,
                              static_cast<std::size_t>(surface_->vertex_count()));
@@ -120,9 +137,14 @@ std::unique_ptr<RigWorkspace> CarriedRig::make_workspace(Index most_vertices) co
 
 void CarriedRig::evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                           RigWorkspace& workspace) const {
-  if (skinned_ != nullptr) return evaluate_terms(p, vertices, positions, workspace);
+  if (skinned_ != nullptr) {
+    auto& scratch = static_cast<SkinnedWorkspace&>(workspace);
+    const StackRig::LinearState state = skinned_->linear_state(p, *scratch.surface);
+    scratch.groups.choose(vertices);
+    return scratch.groups.evaluate(state.bones, state.weights, positions);
+  }
   auto& scratch = static_cast<Workspace&>(workspace);
-  scratch.find_surface_vertices(vertices, carry_, offset_);
+  scratch.find_surface_vertices(vertices, carry_, terms_.offset);
   const std::span<Vec3> found(scratch.surface_positions.data(), scratch.surface_vertices.size());
   surface_->evaluate(p, scratch.surface_vertices, found, *scratch.surface);
   const double* numbers = scratch.surface_positions.data()->data();
@@ -132,27 +154,6 @@ void CarriedRig::evaluate(std::span<const double> p, std::span<const Index> vert
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
       sum += Four(hold.weight[k]) * load_four(numbers + hold.place[k]);
     store_three(positions[i].data(), sum);
-  }
-}
-
-void CarriedRig::evaluate_terms(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
-                                RigWorkspace& workspace) const {
-  const StackRig::LinearState state = skinned_->linear_state(p, workspace);
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const auto v = static_cast<std::size_t>(vertices[i]);
-    Eigen::Vector4d sum = Eigen::Vector4d::Zero();
-    for (auto t = static_cast<std::size_t>(first_term_[v]); t < static_cast<std::size_t>(first_term_[v + 1]); ++t) {
-      const Term& term = terms_[t];
-      double x = term.c[0], y = term.c[1], z = term.c[2];  // scalars, so that no vector goes through memory
-      for (Index s = term.first_shift; s < terms_[t + 1].first_shift; ++s) {
-        const Shift& shift = shifts_[static_cast<std::size_t>(s)];
-        const double weight = state.weights[static_cast<std::size_t>(shift.shape)];
-        x += weight * shift.e[0], y += weight * shift.e[1], z += weight * shift.e[2];
-      }
-      const Eigen::Matrix4d& A = state.bones[static_cast<std::size_t>(term.bone)];
-      sum += A.col(0) * x + A.col(1) * y + A.col(2) * z + A.col(3) * term.c[3];
-    }
-    positions[i] = offset_[v] + sum.head<3>();
   }
 }
 

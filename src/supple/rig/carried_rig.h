@@ -9,12 +9,12 @@
 // Sums are taken once where they can be. Under linear skinning, blend shapes d_s before it, Φ̄_k = Σ_j a_kj A_j (X̄_k +
 // Σ_s b_s d_ks), so
 //   x_i(p) = o_i + Σ_j A_j(p) (c_ij + Σ_s b_s(p) e_ijs),   o_i = X_i − Σ_k w_ik X̄_k
-//   c_ij = Σ_k w_ik a_kj (X̄_k, 1),   e_ijs = Σ_k w_ik a_kj (d_ks, 0)
+//   c_ij = Σ_k w_ik a_kj (X̄_k, 1),   e_ijs = Σ_k w_ik a_kj (d_ks, 0)       (bone_groups.h)
 // and no surface vertex is looked at in a step; an artist's corrections of the surface become corrections of the
 // points.
 #pragma once
 
-#include "supple/rig/rig.h"
+#include "supple/rig/bone_groups.h"
 
 #include <array>
 
@@ -45,28 +45,14 @@ class CarriedRig final : public Rig {
                 RigWorkspace& workspace) const override;
 
  private:
-  struct Term {
-    Eigen::Vector4d c;
-    Index bone;
-    Index first_shift = 0;  ///< those up to the next term's are its own
-  };
-  struct Shift {
-    Eigen::Vector4d e;
-    Index shape;
-  };
   void find_terms();
-  void find_shifts(std::size_t point);
-  void evaluate_terms(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
-                      RigWorkspace& workspace) const;
+  void find_shifts();
 
   std::shared_ptr<const Rig> surface_;
   SurfaceCarry carry_;
-  std::vector<Vec3> offset_;  ///< o_i
   std::vector<Vec3> rest_;
-  const StackRig* skinned_ = nullptr;  ///< the surface, if that is what it is
-  std::vector<Index> first_term_;      ///< of each point, and their number
-  std::vector<Term> terms_;            ///< and one that ends the shifts of the last
-  std::vector<Shift> shifts_;
+  const StackRig* skinned_ = nullptr;  ///< the surface, if it is skinned linearly
+  BoneTerms terms_;                    ///< then; its offsets always
 };
 
 /// The same motion as CarriedRig's, in the form that is fastest to evaluate.

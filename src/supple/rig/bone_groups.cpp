@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/rig/bone_groups.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+/// The entry of this key; made where there is none yet. Keys ascend.
+template <class Entry, class Key>
+Entry& entry_of(std::vector<Entry>& entries, std::size_t first, Index key, Key key_of) {
+  const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto found = std::lower_bound(begin, entries.end(), key,
+                                      [&](const Entry& entry, Index wanted) { return key_of(entry) < wanted; });
+  if (found != entries.end() && key_of(*found) == key) return *found;
+  Entry fresh{};
+  key_of(fresh) = key;
+  return *entries.insert(found, fresh);
+}
+
+}  // namespace
+
+BoneGroups::BoneGroups(const BoneTerms& terms, Index most_points) : terms_(&terms) {
+  const auto most = static_cast<std::size_t>(most_points);
+  std::size_t most_terms = 0, most_shifts = 0;
+  for (Index i = 0; i < static_cast<Index>(terms.offset.size()); ++i) {
+    most_terms = std::max(most_terms, terms.terms_of(i).size());
+    most_shifts = std::max(most_shifts, terms.shifts_of(i).size());
+  }
+  points_.reserve(most);
+  order_.reserve(most);
+  groups_.reserve((most + 3) / 4);
+  group_terms_.reserve(most * most_terms);
+  group_shifts_.reserve(most * most_shifts);
+  products_.resize(terms.products.size());
+}
+
+void BoneGroups::choose(std::span<const Index> points) {
+  if (std::equal(points_.begin(), points_.end(), points.begin(), points.end())) return;
+  points_.assign(points.begin(), points.end());
+  order_.resize(points.size());
+  for (std::size_t k = 0; k < points.size(); ++k) order_[k] = static_cast<Index>(k);
+  const auto terms = [&](Index k) { return terms_->terms_of(points_[static_cast<std::size_t>(k)]); };
+  const auto before = [](const BoneTerms::Term& a, const BoneTerms::Term& b) { return a.bone < b.bone; };
+  std::sort(order_.begin(), order_.end(), [&](Index a, Index b) {
+    const auto own = terms(a), other = terms(b);
+    if (std::lexicographical_compare(own.begin(), own.end(), other.begin(), other.end(), before)) return true;
+    if (std::lexicographical_compare(other.begin(), other.end(), own.begin(), own.end(), before)) return false;
+    return a < b;
+  });
+  groups_.clear();
+  group_terms_.clear();
+  group_shifts_.clear();
+  for (std::size_t k = 0; k < order_.size(); k += 4)
+    add_group(std::span<const Index>(order_).subspan(k, std::min<std::size_t>(4, order_.size() - k)));
+  std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+    if (a.term_count != b.term_count) return a.term_count < b.term_count;
+    return a.shift_count != b.shift_count ? a.shift_count < b.shift_count : a.first_term < b.first_term;
+  });
+}
+
+void BoneGroups::add_group(std::span<const Index> four) {
+  Group group;
+  const std::size_t first_term = group_terms_.size(), first_shift = group_shifts_.size();
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    group.at[lane] = four[std::min(lane, four.size() - 1)];
+    const Index point = points_[static_cast<std::size_t>(group.at[lane])];
+    const auto set = [lane](auto& packs, const auto& numbers) {
+      for (std::size_t i = 0; i < packs.size(); ++i)
+        packs[i].set(static_cast<int>(lane), numbers[static_cast<Eigen::Index>(i)]);
+    };
+    set(group.offset, terms_->offset[static_cast<std::size_t>(point)]);
+    for (const BoneTerms::Term& term : terms_->terms_of(point))
+      set(entry_of(
+              group_terms_, first_term, term.bone, [](auto& entry) -> auto& { return entry.bone; })
+              .c,
+          term.c);
+    for (const BoneTerms::Shift& shift : terms_->shifts_of(point))
+      set(entry_of(
+              group_shifts_, first_shift, shift.product, [](auto& entry) -> auto& { return entry.product; })
+              .e,
+          shift.e);
+  }
+  group.first_term = static_cast<std::uint32_t>(first_term);
+  group.term_count = static_cast<std::uint32_t>(group_terms_.size() - first_term);
+  group.first_shift = static_cast<std::uint32_t>(first_shift);
+  group.shift_count = static_cast<std::uint32_t>(group_shifts_.size() - first_shift);
+  groups_.push_back(group);
+}
+
+void BoneGroups::evaluate(std::span<const Eigen::Matrix4d> bones, std::span<const double> weights,
+                          std::span<Vec3> positions) {
+  for (std::size_t k = 0; k < products_.size(); ++k) {
+    const double* A = bones[static_cast<std::size_t>(terms_->products[k].bone)].data();
+    const Four weight(weights[static_cast<std::size_t>(terms_->products[k].shape)]);
+    for (std::size_t j = 0; j < 3; ++j) products_[k].columns[j] = weight * load_four(A + 4 * j);
+  }
+  const auto* bone_numbers = reinterpret_cast<const double*>(bones.data());
+  const auto* product_numbers = reinterpret_cast<const double*>(products_.data());
+  for (const Group& group : groups_) {
+    // Columns in turn go to two sums, so that none waits for the last but for the one before.
+    FourVec3 even = group.offset, odd = {Four(0.0), Four(0.0), Four(0.0)};
+    const auto add = [](FourVec3& sum, const double* column, Four factor) {
+      for (std::size_t i = 0; i < 3; ++i) sum[i] += Four(column[i]) * factor;
+    };
+    const Term* term = group_terms_.data() + group.first_term;
+    for (const Term* end = term + group.term_count; term != end; ++term) {
+      const double* A = bone_numbers + 16 * static_cast<std::size_t>(term->bone);
+      for (std::size_t j = 0; j < 4; ++j) add(j % 2 == 0 ? even : odd, A + 4 * j, term->c[j]);
+    }
+    const Shift* shift = group_shifts_.data() + group.first_shift;
+    for (const Shift* end = shift + group.shift_count; shift != end; ++shift) {
+      const double* A = product_numbers + 12 * static_cast<std::size_t>(shift->product);
+      for (std::size_t j = 0; j < 3; ++j) add(j % 2 == 0 ? even : odd, A + 4 * j, shift->e[j]);
+    }
+    std::array<Four, 4> rows = {even[0] + odd[0], even[1] + odd[1], even[2] + odd[2], Four(0.0)};
+    transpose(rows);
+    for (std::size_t lane = 0; lane < 4; ++lane)
+      store_three(positions[static_cast<std::size_t>(group.at[lane])].data(), rows[lane]);
+  }
+}
+
+}  // namespace supple
