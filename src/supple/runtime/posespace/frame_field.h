@@ -76,6 +76,17 @@ class FrameField {
             u[2] + factor * (q[3] * z + q[0] * y - q[1] * x)};
   }
 
+  /// The rotations of such blends, column after column: what rotated() makes of the axes.
+  std::array<Lanes, 9> rotations(const FrameLanes<T>& frames) const {
+    const auto q = sum(frames);
+    const Lanes square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], one(T(1));
+    const Lanes factor = select(square > Lanes(T(1e-12)), Lanes(T(2)) / square, Lanes(T(0)));
+    const Lanes x = factor * q[0], y = factor * q[1], z = factor * q[2];
+    const Lanes xx = x * q[0], yy = y * q[1], zz = z * q[2], xy = x * q[1], xz = x * q[2], yz = y * q[2];
+    const Lanes wx = x * q[3], wy = y * q[3], wz = z * q[3];
+    return {one - yy - zz, xy + wz, xz - wy, xy - wz, one - xx - zz, yz + wx, xz + wy, yz - wx, one - xx - yy};
+  }
+
  private:
   std::array<Lanes, 4> sum(const FrameLanes<T>& frames) const {
     const T* sites = site_.data()->data();

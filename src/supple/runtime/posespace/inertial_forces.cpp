@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/inertial_forces.h"
 
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/runtime/posespace/quads.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ template <class T>
 InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepared, double time_step, bool newmark)
     : prepared_(std::move(prepared)), h_(time_step), newmark_(newmark) {
   const PoseSpaceModel& model = *prepared_->model;
-  std::size_t count = 0, widest = 0;
+  std::size_t count = 0, widest = 0, most_points = 0;
   for (std::size_t b = 0; b < model.inertia.size(); ++b) {
     const PoseMatrices<T>& basis = prepared_->inertia[b].basis;
     Block block;
@@ -20,7 +20,10 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
     if (prepared_->poses > 1) block.blended.assign(basis.rows * basis.stride, T(0));
     find_block_runs(KeptColumns(prepared_->size, PreparedModel<T>::width), prepared_->inertia[b].columns.place,
                     PreparedModel<T>::width, block.runs);
+    const std::span<const FrameBlend> frames(model.inertia[b].vertices.frames);
+    for (std::size_t v = 0; v < frames.size(); v += PosedTets<T>::width) block.frames.emplace_back(frames.subspan(v));
     blocks_.push_back(std::move(block));
+    most_points = std::max(most_points, model.inertia[b].points.size());
     count += model.inertia[b].points.size();
     widest = std::max(widest, basis.stride);
   }
@@ -32,6 +35,7 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
   moments_.resize(count);
   ends_.resize(count);
   paths_.resize(count);
+  pushes_.resize(3 * most_points);
   for (auto* values : {&q_, &past_q_, &doubled_q_}) values->assign(static_cast<std::size_t>(prepared_->stride), T(0));
   for (auto* values : {&own_, &own_past_, &own_force_}) values->assign(widest, T(0));
   scratch_.assign(widest * prepared_->poses, T(0));
@@ -56,10 +60,23 @@ void InertialForces<T>::set_pose(const PoseInterpolation<T>& pose, const FrameFi
       pose.blend(vertices.basis, vertices.columns, block.runs, scratch_.data(), block.blended.data());
       block.U = block.blended.data();
     }
-    for (std::size_t v = 0; v < block.model->points.size(); ++v) {
+    for (std::size_t v = 0; v < block.model->points.size(); ++v)
       rest_[block.first + v] = positions[static_cast<std::size_t>(block.model->points[v])];
-      if (rotating) rotations_[block.first + v] = frames.blend(block.model->vertices.frames[v]).template cast<double>();
-    }
+    if (rotating) find_rotations(block, frames);
+  }
+}
+
+template <class T>
+void InertialForces<T>::find_rotations(const Block& block, const FrameField<T>& frames) {
+  constexpr std::size_t width = PosedTets<T>::width;
+  const std::size_t count = block.model->points.size();
+  for (std::size_t begin = 0; begin < count; begin += width) {
+    std::array<std::array<T, width>, 9> numbers;
+    const auto lanes = frames.rotations(block.frames[begin / width]);
+    for (std::size_t n = 0; n < 9; ++n) store(numbers[n].data(), lanes[n]);
+    for (std::size_t lane = 0; lane < std::min(width, count - begin); ++lane)
+      for (std::size_t n = 0; n < 9; ++n)
+        rotations_[block.first + begin + lane].data()[n] = static_cast<double>(numbers[n][lane]);
   }
 }
 
@@ -71,17 +88,57 @@ void InertialForces<T>::gather(std::size_t block, const std::vector<T>& all, std
 
 template <class T>
 Vec3 InertialForces<T>::basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const {
-  const int stride = prepared_->inertia[block].columns.stride;
-  const T* rows = blocks_[block].U + 3 * local * static_cast<std::size_t>(stride);
-  Vec3 result;
-  for (int i = 0; i < 3; ++i) {
-    LanesOf<T> sums(T(0));
-    for (const ColumnRun& run : blocks_[block].runs)
-      for (int c = run.begin; c < run.end; c += LanesOf<T>::width) sums += load(rows + c) * load(x.data() + c);
-    result[i] = sum_of(sums);
-    rows += stride;
+  const auto stride = static_cast<std::size_t>(prepared_->inertia[block].columns.stride);
+  const T* rows = blocks_[block].U + 3 * local * stride;
+  std::array<LanesOf<T>, 4> sums;
+  sums.fill(LanesOf<T>(T(0)));
+  for (const ColumnRun& run : blocks_[block].runs) {
+    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); c += LanesOf<T>::width) {
+      const LanesOf<T> factor = load(x.data() + c);
+      for (std::size_t i = 0; i < 3; ++i) sums[i] += load(rows + i * stride + c) * factor;
+    }
   }
-  return result;
+  const Quad<T> result = sums_of(sums);
+  return Vec3(result[0], result[1], result[2]);
+}
+
+template <class T>
+std::pair<Vec3, Vec3> InertialForces<T>::basis_times(std::size_t block, std::size_t local, const std::vector<T>& x,
+                                                     const std::vector<T>& y) const {
+  const auto stride = static_cast<std::size_t>(prepared_->inertia[block].columns.stride);
+  const T* rows = blocks_[block].U + 3 * local * stride;
+  std::array<LanesOf<T>, 4> sums, others;
+  sums.fill(LanesOf<T>(T(0)));
+  others.fill(LanesOf<T>(T(0)));
+  for (const ColumnRun& run : blocks_[block].runs) {
+    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); c += LanesOf<T>::width) {
+      const LanesOf<T> factor = load(x.data() + c), other = load(y.data() + c);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const LanesOf<T> row = load(rows + i * stride + c);
+        sums[i] += row * factor;
+        others[i] += row * other;
+      }
+    }
+  }
+  const Quad<T> first = sums_of(sums), second = sums_of(others);
+  return {Vec3(first[0], first[1], first[2]), Vec3(second[0], second[1], second[2])};
+}
+
+/// own_force_ ← Uᵀ of the vertices' own: a column of it stays in a register while all vertices add to it.
+template <class T>
+void InertialForces<T>::gather_pushes(std::size_t block) {
+  const auto stride = static_cast<std::size_t>(prepared_->inertia[block].columns.stride);
+  const std::size_t count = blocks_[block].model->points.size();
+  for (const ColumnRun& run : blocks_[block].runs) {
+    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); c += LanesOf<T>::width) {
+      std::array<LanesOf<T>, 3> sums;
+      sums.fill(LanesOf<T>(T(0)));
+      const T* row = blocks_[block].U + c;
+      for (std::size_t v = 0; v < count; ++v)
+        for (std::size_t i = 0; i < 3; ++i, row += stride) sums[i] += load(row) * LanesOf<T>(pushes_[3 * v + i]);
+      store(own_force_.data() + c, sums[0] + sums[1] + sums[2]);
+    }
+  }
 }
 
 /// At the end of the step, from the difference of the last three moments.
@@ -168,9 +225,9 @@ void InertialForces<T>::find_path(std::size_t k, const Vec3& pull) {
 
 template <class T>
 void InertialForces<T>::begin_substep(int substep) {
-  if (held_ || substep == substeps_) {
+  at_end_ = held_ || substep == substeps_;
+  if (at_end_) {
     translation_ = end_translation_;
-    std::copy(ends_.begin(), ends_.end(), moments_.begin());
     return;
   }
   const double s = static_cast<double>(substep) / substeps_, length = substeps_ * h_;
@@ -199,11 +256,10 @@ void InertialForces<T>::add_force(const SoftForces& forces, T* f) {
     gather(b, past_q_, own_past_);
     for (std::size_t c = 0; c < own_.size(); ++c) own_[c] -= own_past_[c];
     std::fill(own_force_.begin(), own_force_.end(), T(0));
-    const int stride = prepared_->inertia[b].columns.stride;
     for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
       const std::size_t k = blocks_[b].first + v;
-      const Mat3& B = moments_[k].rotation;
-      const Vec3& rest = moments_[k].rest;
+      const Mat3& B = moments()[k].rotation;
+      const Vec3& rest = moments()[k].rest;
       Vec3 a = -forces.gravity;
       if (known_ >= 2) {
         const Vec3 carried = B * basis_times(b, v, own_);
@@ -212,12 +268,9 @@ void InertialForces<T>::add_force(const SoftForces& forces, T* f) {
       }
       if (forces.drag > 0 && known_ >= 1) a += forces.drag * ((rest - last_[k].rest + moved) / h_ - forces.wind);
       const Vec3 local = B.transpose() * a * -blocks_[b].model->weights[static_cast<Eigen::Index>(v)];
-      const T x = static_cast<T>(local[0]), y = static_cast<T>(local[1]), z = static_cast<T>(local[2]);
-      const T* rows = blocks_[b].U + 3 * v * static_cast<std::size_t>(stride);
-      for (const ColumnRun& run : blocks_[b].runs)
-        for (int c = run.begin; c < run.end; ++c)
-          own_force_[static_cast<std::size_t>(c)] += rows[c] * x + rows[stride + c] * y + rows[2 * stride + c] * z;
+      for (std::size_t i = 0; i < 3; ++i) pushes_[3 * v + i] = static_cast<T>(local[static_cast<Eigen::Index>(i)]);
     }
+    gather_pushes(b);
     prepared_->inertia[b].columns.scatter_add(own_force_.data(), f);
   }
 }
@@ -238,10 +291,11 @@ void InertialForces<T>::remember(const T* q, const T* acceleration) {
     gather(b, doubled_q_, own_past_);
     for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
       Motion& motion = last_[blocks_[b].first + v];
-      motion.rest = moments_[blocks_[b].first + v].rest;
-      motion.rotation = moments_[blocks_[b].first + v].rotation;
-      motion.displacement = motion.rotation * basis_times(b, v, own_);
-      motion.doubled = motion.rotation * basis_times(b, v, own_past_);
+      motion.rest = moments()[blocks_[b].first + v].rest;
+      motion.rotation = moments()[blocks_[b].first + v].rotation;
+      const auto [displacement, doubled] = basis_times(b, v, own_, own_past_);
+      motion.displacement = motion.rotation * displacement;
+      motion.doubled = motion.rotation * doubled;
     }
   }
   known_ = std::min(known_ + 1, 3);

@@ -23,13 +23,14 @@
 #include "supple/runtime/posespace/soft_forces.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace supple {
 
 /// An acceleration carried on to the next moment, given the one before. Where keys are joined by lines it is a row of
 /// spikes, which must not be continued.
 inline Vec3 continued_acceleration(const Vec3& now, const Vec3& before) {
-  const bool smooth = (now - before).norm() < 0.5 * std::min(now.norm(), before.norm());
+  const bool smooth = (now - before).squaredNorm() < 0.25 * std::min(now.squaredNorm(), before.squaredNorm());
   return smooth ? Vec3(2 * now - before) : now;
 }
 
@@ -80,10 +81,17 @@ class InertialForces {
     std::size_t first = 0;        ///< of its vertices among all
     std::vector<T> blended;       ///< U of the pose; empty where the model has one pose
     const T* U = nullptr;         ///< three padded rows per vertex
+    std::vector<FrameLanes<T>> frames;
   };
 
   /// U x of vertex `local` of a block, x restricted to its columns.
   Vec3 basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const;
+  /// U x and U y, in one go.
+  std::pair<Vec3, Vec3> basis_times(std::size_t block, std::size_t local, const std::vector<T>& x,
+                                    const std::vector<T>& y) const;
+  void gather_pushes(std::size_t block);
+  void find_rotations(const Block& block, const FrameField<T>& frames);
+  const std::vector<Moment>& moments() const { return at_end_ ? ends_ : moments_; }
   void gather(std::size_t block, const std::vector<T>& all, std::vector<T>& own) const;
   Vec3 acceleration(std::size_t k, const Vec3& difference);
   /// Takes what the new basis changes of the last displacements to the side of the rest shape. Returns how fast that
@@ -102,7 +110,8 @@ class InertialForces {
   std::vector<Motion> last_, before_last_;
   std::vector<Vec3> accelerations_;  ///< a of the last step
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
-  std::vector<Moment> moments_, ends_;  ///< of this step and of this frame's end
+  std::vector<Moment> moments_, ends_;  ///< of this step, within the frame, and of the frame's end
+  bool at_end_ = true;                  ///< this step ends there
   Vec3 translation_ = Vec3::Zero(), end_translation_ = Vec3::Zero();
   std::vector<Path> paths_;
   RigCurve<3> translation_path_;
@@ -110,6 +119,7 @@ class InertialForces {
   bool held_ = false;                          ///< nothing is known of the past: this frame has no motion
   std::vector<T> q_, past_q_, doubled_q_;      ///< padded
   std::vector<T> own_, own_past_, own_force_;  ///< of a block
+  std::vector<T> pushes_;                      ///< on its vertices
   std::vector<T> scratch_;
 };
 

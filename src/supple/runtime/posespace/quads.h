@@ -51,6 +51,17 @@ inline void transpose(std::array<LanesOf<float>, 4>& m) {
   m[3].v = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
+/// The sum of each vector's numbers.
+inline Quad<float> sums_of(std::array<LanesOf<float>, 4> m) {
+  transpose(m);
+  const auto sums = (m[0].v + m[1].v) + (m[2].v + m[3].v);
+  return __builtin_shufflevector(sums, sums, 0, 1, 2, 3) + __builtin_shufflevector(sums, sums, 4, 5, 6, 7);
+}
+inline Quad<double> sums_of(std::array<LanesOf<double>, 4> m) {
+  transpose(m);
+  return (m[0].v + m[1].v) + (m[2].v + m[3].v);
+}
+
 /// Lane l gets the four numbers from source + place[l] on.
 inline std::array<LanesOf<float>, 4> gather_quads(const float* source, const std::array<std::uint32_t, 8>& place) {
   std::array<LanesOf<float>, 4> result;
