@@ -2,6 +2,7 @@
 #include "supple/rig/carried_rig.h"
 
 #include "supple/rig/character_rig.h"
+#include "supple/rig/deformers.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
@@ -93,6 +94,19 @@ TEST(CarriedRig, OtherRigsAreAskedVertexByVertex) {
   CharacterRigSettings settings;
   settings.method = SkinningMethod::dual_quaternion;
   expect_carried(CharacterRig::create(make_tube(4, 9, 8, 1.0, 0.1, 3), settings).value().rig());
+}
+
+TEST(CarriedRig, WiresAreAskedHowFarTheyMove) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> number(-0.5, 0.5);
+  std::vector<Vec3> rest;
+  for (int v = 0; v < 61; ++v) rest.emplace_back(number(random), 1 + 2 * number(random), number(random));
+  Wire::Settings straight, bent;
+  for (int k = 0; k < 5; ++k) straight.handles.emplace_back(0, 0.5 * k, 0);
+  for (int k = 0; k < 3; ++k) bent.handles.emplace_back(0.1 * k * k, 0.6 * k, 0.2);
+  bent.radius = 0.8;
+  const std::vector<DeformerPtr> wires = {std::make_shared<Wire>(straight, rest), std::make_shared<Wire>(bent, rest)};
+  expect_carried(std::make_shared<StackRig>(rest, std::vector<DeformerPtr>{std::make_shared<SumDeformer>(wires)}));
 }
 
 TEST(CarriedRig, CorrectionsOfTheSkinAreCarried) {

@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
+#include <numbers>
+#include <random>
+
 namespace supple {
 namespace {
 
@@ -99,6 +102,78 @@ TEST(Wire, TurnsAboutAnyAxisWhenTwistedAsMuch) {
     const auto result = evaluate_all(rig, p);
     for (std::size_t k = 0; k < rest.size(); ++k) EXPECT_LT((result[k] - rotation * rest[k]).norm(), 1e-12) << degrees;
   }
+}
+
+/// The definition, by the textbook's spline and rotations.
+Vec3 moved_by_wire(const Wire::Settings& settings, const Vec3& x, double u, std::span<const double> p) {
+  const auto count = settings.handles.size();
+  const auto segment = std::min(static_cast<std::size_t>(u), count - 2);
+  const double t = u - static_cast<double>(segment);
+  const auto value = [&](std::ptrdiff_t h, bool moved) -> Eigen::Vector4d {  // place and twist of a handle
+    const auto k = static_cast<std::size_t>(h);
+    Eigen::Vector4d result(0, 0, 0, moved ? p[3 * count + k] : 0.0);
+    result.head<3>() = settings.handles[k];
+    if (moved) result.head<3>() += Eigen::Map<const Vec3>(p.data() + 3 * k);
+    return result;
+  };
+  const auto curve = [&](double at, bool moved) -> Eigen::Vector4d {  // Neville's scheme of Catmull and Rom
+    std::array<Eigen::Vector4d, 4> h;
+    for (std::ptrdiff_t j = 0; j < 4; ++j) {
+      const std::ptrdiff_t k = static_cast<std::ptrdiff_t>(segment) + j - 1,
+                           last = static_cast<std::ptrdiff_t>(count) - 1;
+      h[static_cast<std::size_t>(j)] = k < 0      ? Eigen::Vector4d(2 * value(0, moved) - value(1, moved))
+                                       : k > last ? Eigen::Vector4d(2 * value(last, moved) - value(last - 1, moved))
+                                                  : value(k, moved);
+    }
+    const auto between = [at](const Eigen::Vector4d& a, const Eigen::Vector4d& b, double from, double to) {
+      return Eigen::Vector4d(((to - at) * a + (at - from) * b) / (to - from));
+    };
+    const Eigen::Vector4d a = between(h[0], h[1], -1, 0), b = between(h[1], h[2], 0, 1), c = between(h[2], h[3], 1, 2);
+    return between(between(a, b, -1, 1), between(b, c, 0, 2), 0, 1);
+  };
+  const auto tangent = [&](bool moved) {
+    return Vec3((curve(t + 1e-5, moved) - curve(t - 1e-5, moved)).head<3>().normalized());
+  };
+  const Eigen::Vector4d now = curve(t, true);
+  const Quat twist(Eigen::AngleAxisd(now[3] * std::numbers::pi / 180, tangent(false)));
+  return now.head<3>() +
+         Quat::FromTwoVectors(tangent(false), tangent(true)) * (twist * (x - curve(t, false).head<3>()));
+}
+
+TEST(Wire, IsWhatItsDefinitionSays) {
+  Wire::Settings settings;
+  for (int k = 0; k < 5; ++k) settings.handles.emplace_back(0.1 * k * (k - 2), 0.3 * k, 0.05 * (k % 2));
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> number(-1, 1);
+  const std::vector<Vec3> rest = {
+      {0.1, 0.02, 0.1}, {-0.2, 0.4, 0}, {0.1, 0.7, -0.1}, {0.2, 1.0, 0.1}, {0.9, 1.15, 0.1}};
+  const Wire wire(settings, rest);
+  const StackRig rig(rest, {std::make_shared<Wire>(wire)});
+  std::vector<double> p(20);
+  for (std::size_t k = 0; k < 20; ++k) p[k] = k < 15 ? 0.1 * number(random) : 250 * number(random);
+  const std::vector<Vec3> found = evaluate_all(rig, p);
+  for (std::size_t v = 0; v < rest.size(); ++v) {
+    const Wire::Binding& binding = wire.bindings()[v];  // linear precision of the weights gives the place
+    double u = 0;
+    for (std::size_t j = 0; j < 4; ++j) u += binding.value[static_cast<Eigen::Index>(j)] * binding.handle[j];
+    EXPECT_LT((found[v] - moved_by_wire(settings, rest[v], u, p)).norm(), 1e-8) << v;  // tangents by differences
+  }
+}
+
+TEST(Wire, AfterOtherStagesIsTheSame) {
+  const auto rest = line_points();
+  const std::vector<DeformerPtr> wires = {std::make_shared<Wire>(straight_wire(0.3), rest),
+                                          std::make_shared<Wire>(straight_wire(0), rest)};
+  const auto sum = std::make_shared<SumDeformer>(wires);
+  const MorphTarget shift{"shift", std::vector<Vec3>(rest.size(), Vec3(0.01, 0, 0))};
+  const auto shapes = std::make_shared<BlendShapes>(std::span(&shift, 1), static_cast<Index>(rest.size()));
+  const StackRig alone(rest, {sum}), after(rest, {shapes, sum});
+  std::mt19937 random(8);
+  const std::vector<double> p = random_pose(alone.layout(), random);
+  std::vector<double> longer = {0.0};
+  longer.insert(longer.end(), p.begin(), p.end());
+  const auto expected = evaluate_all(alone, p), found = evaluate_all(after, longer);
+  for (std::size_t v = 0; v < rest.size(); ++v) EXPECT_LT((found[v] - expected[v]).norm(), 1e-13) << v;
 }
 
 TEST(Wire, OtherVerticesThanTheLastTimeAreFound) {

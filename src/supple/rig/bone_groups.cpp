@@ -7,15 +7,17 @@ namespace supple {
 namespace {
 
 /// The entry of this key; made where there is none yet. Keys ascend.
-template <class Entry, class Key>
-Entry& entry_of(std::vector<Entry>& entries, std::size_t first, Index key, Key key_of) {
-  const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto found = std::lower_bound(begin, entries.end(), key,
-                                      [&](const Entry& entry, Index wanted) { return key_of(entry) < wanted; });
-  if (found != entries.end() && key_of(*found) == key) return *found;
-  Entry fresh{};
-  key_of(fresh) = key;
-  return *entries.insert(found, fresh);
+template <class Entry>
+Entry& entry_of(std::vector<Entry>& entries, std::vector<Index>& keys, std::size_t first, Index key) {
+  const auto found = std::lower_bound(keys.begin() + static_cast<std::ptrdiff_t>(first), keys.end(), key);
+  const std::ptrdiff_t at = found - keys.begin();
+  if (found == keys.end() || *found != key) {
+    keys.insert(found, key);
+    Entry zero;
+    zero.fill(Four(0.0));
+    entries.insert(entries.begin() + at, zero);
+  }
+  return entries[static_cast<std::size_t>(at)];
 }
 
 }  // namespace
@@ -32,6 +34,8 @@ BoneGroups::BoneGroups(const BoneTerms& terms, Index most_points) : terms_(&term
   groups_.reserve((most + 3) / 4);
   group_terms_.reserve(most * most_terms);
   group_shifts_.reserve(most * most_shifts);
+  term_bones_.reserve(most * most_terms);
+  shift_products_.reserve(most * most_shifts);
   products_.resize(terms.products.size());
 }
 
@@ -51,6 +55,8 @@ void BoneGroups::choose(std::span<const Index> points) {
   groups_.clear();
   group_terms_.clear();
   group_shifts_.clear();
+  term_bones_.clear();
+  shift_products_.clear();
   for (std::size_t k = 0; k < order_.size(); k += 4)
     add_group(std::span<const Index>(order_).subspan(k, std::min<std::size_t>(4, order_.size() - k)));
   std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
@@ -71,15 +77,9 @@ void BoneGroups::add_group(std::span<const Index> four) {
     };
     set(group.offset, terms_->offset[static_cast<std::size_t>(point)]);
     for (const BoneTerms::Term& term : terms_->terms_of(point))
-      set(entry_of(
-              group_terms_, first_term, term.bone, [](auto& entry) -> auto& { return entry.bone; })
-              .c,
-          term.c);
+      set(entry_of(group_terms_, term_bones_, first_term, term.bone), term.c);
     for (const BoneTerms::Shift& shift : terms_->shifts_of(point))
-      set(entry_of(
-              group_shifts_, first_shift, shift.product, [](auto& entry) -> auto& { return entry.product; })
-              .e,
-          shift.e);
+      set(entry_of(group_shifts_, shift_products_, first_shift, shift.product), shift.e);
   }
   group.first_term = static_cast<std::uint32_t>(first_term);
   group.term_count = static_cast<std::uint32_t>(group_terms_.size() - first_term);
@@ -93,7 +93,7 @@ void BoneGroups::evaluate(std::span<const Eigen::Matrix4d> bones, std::span<cons
   for (std::size_t k = 0; k < products_.size(); ++k) {
     const double* A = bones[static_cast<std::size_t>(terms_->products[k].bone)].data();
     const Four weight(weights[static_cast<std::size_t>(terms_->products[k].shape)]);
-    for (std::size_t j = 0; j < 3; ++j) products_[k].columns[j] = weight * load_four(A + 4 * j);
+    for (std::size_t j = 0; j < 3; ++j) products_[k][j] = weight * load_four(A + 4 * j);
   }
   const auto* bone_numbers = reinterpret_cast<const double*>(bones.data());
   const auto* product_numbers = reinterpret_cast<const double*>(products_.data());
@@ -103,15 +103,13 @@ void BoneGroups::evaluate(std::span<const Eigen::Matrix4d> bones, std::span<cons
     const auto add = [](FourVec3& sum, const double* column, Four factor) {
       for (std::size_t i = 0; i < 3; ++i) sum[i] += Four(column[i]) * factor;
     };
-    const Term* term = group_terms_.data() + group.first_term;
-    for (const Term* end = term + group.term_count; term != end; ++term) {
-      const double* A = bone_numbers + 16 * static_cast<std::size_t>(term->bone);
-      for (std::size_t j = 0; j < 4; ++j) add(j % 2 == 0 ? even : odd, A + 4 * j, term->c[j]);
+    for (std::size_t t = group.first_term; t < group.first_term + group.term_count; ++t) {
+      const double* A = bone_numbers + 16 * static_cast<std::size_t>(term_bones_[t]);
+      for (std::size_t j = 0; j < 4; ++j) add(j % 2 == 0 ? even : odd, A + 4 * j, group_terms_[t][j]);
     }
-    const Shift* shift = group_shifts_.data() + group.first_shift;
-    for (const Shift* end = shift + group.shift_count; shift != end; ++shift) {
-      const double* A = product_numbers + 12 * static_cast<std::size_t>(shift->product);
-      for (std::size_t j = 0; j < 3; ++j) add(j % 2 == 0 ? even : odd, A + 4 * j, shift->e[j]);
+    for (std::size_t t = group.first_shift; t < group.first_shift + group.shift_count; ++t) {
+      const double* A = product_numbers + 12 * static_cast<std::size_t>(shift_products_[t]);
+      for (std::size_t j = 0; j < 3; ++j) add(j % 2 == 0 ? even : odd, A + 4 * j, group_shifts_[t][j]);
     }
     std::array<Four, 4> rows = {even[0] + odd[0], even[1] + odd[1], even[2] + odd[2], Four(0.0)};
     transpose(rows);

@@ -57,17 +57,9 @@ class BoneGroups {
     std::uint32_t first_term = 0, term_count = 0, first_shift = 0, shift_count = 0;
     FourVec3 offset;
   };
-  struct Term {
-    std::array<Four, 4> c;
-    Index bone;
-  };
-  struct Shift {
-    FourVec3 e;
-    Index product;
-  };
-  struct Product {
-    std::array<Four, 3> columns;
-  };
+  using Term = std::array<Four, 4>;     ///< c
+  using Shift = FourVec3;               ///< e
+  using Product = std::array<Four, 3>;  ///< columns
   void add_group(std::span<const Index> four);
 
   const BoneTerms* terms_;
@@ -76,6 +68,7 @@ class BoneGroups {
   std::vector<Group> groups_;
   std::vector<Term> group_terms_;
   std::vector<Shift> group_shifts_;
+  std::vector<Index> term_bones_, shift_products_;  ///< of these
   std::vector<Product> products_;
 };
 

@@ -18,25 +18,28 @@ namespace {
 struct Workspace final : RigWorkspace {
   struct Hold {  ///< of a wanted point
     std::array<double, SurfaceCarry::neighbours> weight;
-    std::array<std::uint32_t, SurfaceCarry::neighbours> place;  ///< among the numbers of surface_positions
-    Four offset;
+    std::array<std::uint32_t, SurfaceCarry::neighbours> place;  ///< among surface_vertices
   };
   std::vector<Index> points;            ///< of the last evaluation
   std::vector<Hold> holds;              ///< of those
+  std::vector<Vec3> starts;             ///< likewise
   std::vector<Index> surface_vertices;  ///< that they hang on, each once
   std::vector<Index> place;             ///< of a surface vertex among those, or -1
   std::vector<Vec3> surface_positions;  ///< and one more, so that each can be read as four numbers
   std::unique_ptr<RigWorkspace> surface;
 
-  void find_surface_vertices(std::span<const Index> wanted, const SurfaceCarry& carry, std::span<const Vec3> offset) {
+  /// `start`: of each point, what the vertices' share is added to.
+  void find_surface_vertices(std::span<const Index> wanted, const SurfaceCarry& carry, std::span<const Vec3> start) {
     if (std::equal(points.begin(), points.end(), wanted.begin(), wanted.end())) return;
     for (const Index v : surface_vertices) place[static_cast<std::size_t>(v)] = -1;
     surface_vertices.clear();
     holds.clear();
+    starts.clear();
     points.assign(wanted.begin(), wanted.end());
     for (const Index point : wanted) {
       const auto i = static_cast<std::size_t>(point);
-      holds.push_back({carry.weight[i], {}, Four(Four::Vector{offset[i][0], offset[i][1], offset[i][2], 0.0})});
+      holds.push_back({carry.weight[i], {}});
+      starts.push_back(start[i]);
       for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
         const Index v = carry.vertex[i][k];
         Index& at = place[static_cast<std::size_t>(v)];
@@ -44,8 +47,19 @@ struct Workspace final : RigWorkspace {
           at = static_cast<Index>(surface_vertices.size());
           surface_vertices.push_back(v);
         }
-        holds.back().place[k] = 3 * static_cast<std::uint32_t>(at);
+        holds.back().place[k] = static_cast<std::uint32_t>(at);
       }
+    }
+  }
+
+  /// `found`: of the surface vertices, so many numbers each, and four can be read of the last.
+  template <std::size_t stride>
+  void carry(const double* found, std::span<Vec3> positions) const {
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      Four sum(Four::Vector{starts[i][0], starts[i][1], starts[i][2], 0.0});
+      for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
+        sum += Four(holds[i].weight[k]) * load_four(found + stride * holds[i].place[k]);
+      store_three(positions[i].data(), sum);
     }
   }
 };
@@ -69,9 +83,10 @@ CarriedRig::CarriedRig(std::shared_ptr<const Rig> surface, SurfaceCarry carry, s
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
       terms_.offset[i] -= carry_.weight[i][k] * neutral[static_cast<std::size_t>(carry_.vertex[i][k])];
   }
-  skinned_ = dynamic_cast<const StackRig*>(surface_.get());
-  if (skinned_ != nullptr && skinned_->linear_parts().skin == nullptr) skinned_ = nullptr;
-  if (skinned_ == nullptr) return;
+  const auto* stack = dynamic_cast<const StackRig*>(surface_.get());
+  if (stack != nullptr && stack->only_wires()) wired_ = stack;
+  if (stack == nullptr || stack->linear_parts().skin == nullptr) return;
+  skinned_ = stack;
   find_terms();
   find_shifts();
 }
@@ -130,6 +145,7 @@ std::unique_ptr<RigWorkspace> CarriedRig::make_workspace(Index most_vertices) co
   workspace->surface_vertices.reserve(most);
   workspace->place.assign(static_cast<std::size_t>(surface_->vertex_count()), -1);
   workspace->holds.reserve(static_cast<std::size_t>(most_vertices));
+  workspace->starts.reserve(static_cast<std::size_t>(most_vertices));
   workspace->surface_positions.assign(most + 1, Vec3::Zero());
   workspace->surface = surface_->make_workspace(static_cast<Index>(most));
   return workspace;
@@ -144,17 +160,14 @@ void CarriedRig::evaluate(std::span<const double> p, std::span<const Index> vert
     return scratch.groups.evaluate(state.bones, state.weights, positions);
   }
   auto& scratch = static_cast<Workspace&>(workspace);
-  scratch.find_surface_vertices(vertices, carry_, terms_.offset);
+  scratch.find_surface_vertices(vertices, carry_, wired_ != nullptr ? rest_ : terms_.offset);
+  if (wired_ != nullptr) {
+    const std::span<const Four> moved = wired_->displacements(p, scratch.surface_vertices, *scratch.surface);
+    return scratch.carry<4>(reinterpret_cast<const double*>(moved.data()), positions);
+  }
   const std::span<Vec3> found(scratch.surface_positions.data(), scratch.surface_vertices.size());
   surface_->evaluate(p, scratch.surface_vertices, found, *scratch.surface);
-  const double* numbers = scratch.surface_positions.data()->data();
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const Workspace::Hold& hold = scratch.holds[i];
-    Four sum = hold.offset;
-    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
-      sum += Four(hold.weight[k]) * load_four(numbers + hold.place[k]);
-    store_three(positions[i].data(), sum);
-  }
+  scratch.carry<3>(scratch.surface_positions.data()->data(), positions);
 }
 
 namespace {

@@ -52,6 +52,7 @@ class CarriedRig final : public Rig {
   SurfaceCarry carry_;
   std::vector<Vec3> rest_;
   const StackRig* skinned_ = nullptr;  ///< the surface, if it is skinned linearly
+  const StackRig* wired_ = nullptr;    ///< the surface, if wires move it
   BoneTerms terms_;                    ///< then; its offsets always
 };
 

@@ -85,13 +85,20 @@ void StackRig::evaluate(std::span<const double> p, std::span<const Index> vertic
   SUPPLE_ASSERT(static_cast<Index>(p.size()) == layout_.size() && vertices.size() == positions.size());
   auto& scratch = static_cast<StackWorkspace&>(workspace);
   if (scratch.wires) {
-    scratch.wires->choose(vertices, rest_);
-    add_displacements(scratch.wires->places(), scratch.wires->displacements(p), positions);
+    const std::span<const Four> moved = displacements(p, vertices, workspace);
+    add_displacements(scratch.wires->places(), moved, positions);
   } else {
     for (std::size_t k = 0; k < vertices.size(); ++k) positions[k] = rest_[static_cast<std::size_t>(vertices[k])];
   }
   for (std::size_t s = scratch.wires ? 1 : 0; s < stages_.size(); ++s)
     stages_[s]->deform(slice(p, first_[s], *stages_[s]), vertices, positions, *scratch.stages[s]);
+}
+
+std::span<const Four> StackRig::displacements(std::span<const double> p, std::span<const Index> vertices,
+                                              RigWorkspace& workspace) const {
+  WireGroups& wires = *static_cast<StackWorkspace&>(workspace).wires;
+  wires.choose(vertices, rest_);
+  return wires.displacements(p);
 }
 
 StackRig::LinearParts StackRig::linear_parts() const {

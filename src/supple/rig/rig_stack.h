@@ -39,6 +39,11 @@ class StackRig final : public Rig {
     std::span<const Eigen::Matrix4d> bones;
   };
   LinearState linear_state(std::span<const double> p, RigWorkspace& workspace) const;
+  /// Wires and nothing else.
+  bool only_wires() const { return !wires_.empty() && stages_.size() == 1; }
+  /// How far such a rig moves vertices from rest (WireGroups::displacements).
+  std::span<const Four> displacements(std::span<const double> p, std::span<const Index> vertices,
+                                      RigWorkspace& workspace) const;
 
  private:
   std::vector<Vec3> rest_;

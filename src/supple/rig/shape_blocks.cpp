@@ -11,6 +11,7 @@ ShapeBlocks::ShapeBlocks(const ShapeTable& table, std::size_t shapes, Index most
   vertices_.reserve(most);
   first_.reserve(blocks + 1);
   terms_.reserve(std::min(blocks * shapes, table.entry_count()));
+  shapes_.reserve(terms_.capacity());
   moved_.resize(width * shapes);
 }
 
@@ -18,6 +19,7 @@ void ShapeBlocks::choose(std::span<const Index> vertices) {
   if (std::equal(vertices_.begin(), vertices_.end(), vertices.begin(), vertices.end())) return;
   vertices_.assign(vertices.begin(), vertices.end());
   terms_.clear();
+  shapes_.clear();
   first_.clear();
   for (std::size_t first = 0; first < vertices.size(); first += width) add_block(first);
   first_.push_back(terms_.size());
@@ -30,14 +32,16 @@ void ShapeBlocks::add_block(std::size_t first) {
   for (std::size_t k = 0; k < width && first + k < vertices_.size(); ++k)
     table_->add_to(vertices_[first + k], 1.0, {moved_.data() + k * shapes, shapes});
   for (std::size_t s = 0; s < shapes; ++s) {
-    Term term{{}, s};
+    Numbers term;
     bool any = false;
     for (std::size_t n = 0; n < 3 * width; ++n) {
       const double number = moved_[n / 3 * shapes + s][static_cast<Eigen::Index>(n % 3)];
-      term.displacements[n / 4].set(static_cast<int>(n % 4), number);
+      term[n / 4].set(static_cast<int>(n % 4), number);
       any = any || number != 0;
     }
-    if (any) terms_.push_back(term);
+    if (!any) continue;
+    terms_.push_back(term);
+    shapes_.push_back(static_cast<Index>(s));
   }
 }
 
@@ -45,8 +49,8 @@ void ShapeBlocks::add(std::size_t block, std::span<const double> weights, double
   Numbers sums;
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = load_four(numbers + 4 * i);
   for (std::size_t t = first_[block]; t < first_[block + 1]; ++t) {
-    const Four weight(weights[terms_[t].shape]);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight * terms_[t].displacements[i];
+    const Four weight(weights[static_cast<std::size_t>(shapes_[t])]);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight * terms_[t][i];
   }
   for (std::size_t i = 0; i < sums.size(); ++i) store_four(numbers + 4 * i, sums[i]);
 }

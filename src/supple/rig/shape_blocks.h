@@ -21,18 +21,15 @@ class ShapeBlocks {
  private:
   static constexpr std::size_t width = 16;
   using Numbers = std::array<Four, 3 * width / 4>;  ///< x y z of so many vertices
-  struct Term {
-    Numbers displacements;
-    std::size_t shape;
-  };
   void add_block(std::size_t first);
   void add(std::size_t block, std::span<const double> weights, double* numbers) const;
 
   const ShapeTable* table_;
   std::vector<Index> vertices_;
   std::vector<std::size_t> first_;  ///< term of each block, and their number
-  std::vector<Term> terms_;
-  std::vector<Vec3> moved_;  ///< scratch: of each shape and vertex of a block
+  std::vector<Numbers> terms_;
+  std::vector<Index> shapes_;  ///< of these
+  std::vector<Vec3> moved_;    ///< scratch: of each shape and vertex of a block
 };
 
 }  // namespace supple
