@@ -47,9 +47,8 @@ double group_distance(const ParameterGroup& group, const double* a, const double
 
 double pose_distance(const PoseLayout& layout, std::span<const double> a, std::span<const double> b);
 
-/// pose_distance() of one layout, many times over: the same number to rounding, an order of magnitude sooner. The angle
-/// of a rotation comes from three halvings, s ← s / 2c', c' = √((1 + c) / 2), and a short series of the arc sine of
-/// what is left, at most π/16; no branch and no call, so compilers do four at a time.
+/// pose_distance() of one layout, many times over: the same number to rounding, an order of magnitude sooner. Rotations
+/// are compared four at a time, without a branch or a call; the arc tangent is a polynomial.
 class PoseMetric {
  public:
   PoseMetric() = default;

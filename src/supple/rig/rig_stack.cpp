@@ -76,7 +76,10 @@ StackRig::StackRig(std::vector<Vec3> rest, std::vector<DeformerPtr> stages)
 
 std::unique_ptr<RigWorkspace> StackRig::make_workspace(Index most_vertices) const {
   auto workspace = make_stage_workspaces(stages_, most_vertices);
-  if (!wires_.empty()) workspace->wires = std::make_unique<WireGroups>(wires_, most_vertices);
+  if (!wires_.empty()) {
+    workspace->wires = std::make_unique<WireGroups>(wires_, most_vertices);
+    workspace->stages.front().reset();
+  }
   return workspace;
 }
 
