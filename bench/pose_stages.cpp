@@ -21,9 +21,11 @@ struct Sizes {
   double elements = 0;         ///< with the lanes that pad them
   double element_columns = 0;  ///< summed over elements
   double triangle = 0;         ///< entries of a symmetric matrix that are touched
+  double blended_columns = 0;  ///< likewise, of all poses that count
   double inertia = 0;          ///< entries of the basis at cubature vertices
-  double surface = 0;          ///< likewise of what is shown
-  double active = 1, r = 0;
+  double blended_inertia = 0;  ///< of all poses
+  double surface = 0;          ///< of what is shown, of all poses that count
+  double r = 0;
   double mass_sums = 0, stiffness_sums = 0;  ///< numbers of all poses' triangles that are summed up
   double stored = 4;                         ///< bytes of a number of bases and gradients
 };
@@ -34,17 +36,25 @@ Sizes sizes_of(const PreparedModel<float>& model, const PoseInterpolation<float>
     const double count = width * static_cast<double>(block.tets.batch_count());
     s.elements += count;
     s.element_columns += count * block.columns.count();
+    for (std::size_t c = 0; c < block.stored.columns() && !pose.constant(); ++c)
+      for (std::size_t k = block.stored.begin[c]; k < block.stored.begin[c + 1]; ++k)
+        if (pose.gradient_factors(static_cast<std::size_t>(block.stored.pose[k]))[block.columns.place[c]] != 0)
+          s.blended_columns += count;
   }
   for (int c = 0; c < model.size; ++c) s.triangle += model.stride - c / width * width;
-  for (const auto& block : model.inertia) s.inertia += static_cast<double>(block.basis.rows * block.basis.stride);
+  for (const auto& block : model.inertia) {
+    s.inertia += static_cast<double>(block.basis.rows * block.basis.stride);
+    if (!pose.constant()) s.blended_inertia += static_cast<double>(width * block.basis.packed.size());
+  }
   for (const auto& block : model.surface->blocks)
-    s.surface += static_cast<double>(width * 3 * block.tiles * block.columns());
-  s.active = static_cast<double>(pose.active().size());
+    for (const PoseColumn& stored : block.stored)
+      if (pose.factors(static_cast<std::size_t>(stored.pose))[block.place[static_cast<std::size_t>(stored.column)]] !=
+          0)
+        s.surface += static_cast<double>(width * 3 * block.tiles);
   s.r = model.size;
   s.stored = model.poses > 1 ? 2 : 4;
   s.mass_sums = static_cast<double>(width * model.mass.values.size());
-  s.stiffness_sums =
-      static_cast<double>(width * (model.added.values.size() + model.taken.values.size() + model.linear.values.size()));
+  s.stiffness_sums = static_cast<double>(width * (model.linear.values.size() + model.corrections.values.size()));
   return s;
 }
 
@@ -109,18 +119,18 @@ class StageClock {
     const double weights = median_us([&] { pose_.update(p_); });
     const double sums = pose_.constant() ? 0 : 1;
     add("pose_weights", weights, 2 * (s.mass_sums + s.stiffness_sums) * sums,
-        (s.stored * s.mass_sums + 4 * s.stiffness_sums) * sums);
+        s.stored * (s.mass_sums + s.stiffness_sums) * sums);
     // PSD and fitting of the paper. Rigs are black boxes: what they compute isn't counted.
     add("rig", median_us([&] { evaluate_rig(); }), 0, 24.0 * static_cast<double>(positions_.size()), 0.07 + 0.12);
     const auto sites = static_cast<double>(prepared_->model->sites.size());
     add("frames", median_us([&] { frames_.update(positions_); }), rest_flops * sites, 0);
     const double posed = median_us([&] { forces_.set_pose(p_, positions_); });
     const double inertial = median_us([&] { inertia_.set_pose(forces_.pose(), frames_, positions_); });
-    const double blended = pose_.constant() ? 0 : s.active;
+    const double written = pose_.constant() ? 0 : s.element_columns;
     add("basis_blending", posed - weights + inertial,
-        18 * s.element_columns * blended + 2 * s.inertia * blended + rest_flops * s.elements +
+        18 * s.blended_columns + 2 * s.blended_inertia + rest_flops * s.elements +
             blend_flops * prepared_->model->inertial_vertex_count(),
-        9 * s.stored * s.element_columns * (blended > 0 ? blended + 1 : 0) + s.inertia * (s.stored * blended + 4), 0.2);
+        9 * s.stored * (s.blended_columns + written) + s.stored * s.blended_inertia + 4 * s.inertia, 0.2);
   }
 
   void force_stages() {
@@ -177,9 +187,8 @@ class StageClock {
     const double us =
         median_us([&] { surface.displacements(pose_, frames_, q_.data(), Eigen::Matrix3f::Identity(), shown); });
     const auto count = static_cast<double>(shown.size()), turned = static_cast<double>(width * prepared.frames.size());
-    add("surface", us, 2 * s.surface * s.active + blend_flops * turned + 24 * count,
-        sizeof(HalfPack) / width * s.surface * s.active +
-            static_cast<double>(sizeof(FrameLanes<float>) * prepared.frames.size()) +
+    add("surface", us, 2 * s.surface + blend_flops * turned + 24 * count,
+        sizeof(HalfPack) / width * s.surface + static_cast<double>(sizeof(FrameLanes<float>) * prepared.frames.size()) +
             static_cast<double>(sizeof(SurfaceHold<float>) + sizeof(Vec3)) * count,
         0.1);
   }

@@ -196,6 +196,26 @@ TEST(CharacterArchive, LocalBasesStepWithTheSameBits) {
   expect_same_character(limb, local_bases(limb));
 }
 
+TEST(CharacterArchive, SharedBasesStepWithTheSameBits) {
+  // Only the ankle is bent: what is far from it is the same in all poses.
+  const SoftLimb limb = make_soft_limb();
+  ReduceSettings settings = local_bases(limb);
+  settings.poses.clear();
+  for (const double ankle : {0.5, -0.5}) settings.poses.push_back({limb_pose(limb, {{}, 0, ankle}).p, {}});
+  const ReducedBody reduced = reduce_limb(limb, settings);
+  const ColumnSources& sources = reduced.model->sources;
+  ASSERT_FALSE(sources.poses.empty());
+  const std::vector<Index>& bent = sources.poses.back();
+  EXPECT_EQ(std::count(bent.begin(), bent.end(), 0), 6);
+  const std::size_t shared = encode_character(asset_of(reduced)).value().size();
+  PoseSpaceModel apart = *reduced.model;
+  apart.sources = {}, apart.gradient_sources = {};
+  CharacterAsset asset = asset_of(reduced);
+  asset.model = std::make_shared<const PoseSpaceModel>(std::move(apart));
+  EXPECT_LT(shared, encode_character(asset).value().size());
+  expect_same_character(limb, settings);
+}
+
 TEST(CharacterArchive, KeepsWhatIsKnown) {
   const SoftLimb limb = make_soft_limb();
   ReduceSettings settings = small_reduction(4);

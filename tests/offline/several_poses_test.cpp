@@ -26,7 +26,7 @@ struct Beam {
   TetMesh mesh;
   PoseBasis pose;
 
-  Beam(const Vec3& size, const Mat3& R, double p) {
+  Beam(const Vec3& size, const Mat3& R, double p, int modes = 2) {
     mesh = make_tet_box(size, {2, 2, 10});
     const ElasticBody body = body_of(mesh, MaterialModel::linear);
     std::vector<Index> held;
@@ -34,7 +34,7 @@ struct Beam {
       if (mesh.vertices[v].z() < 1e-9) held.push_back(static_cast<Index>(v));
     pose.p = {p};
     pose.turns.assign(mesh.vertices.size(), R);
-    pose.basis = must(compute_modes(body, held, {.count = 2})).shapes;
+    pose.basis = must(compute_modes(body, held, {.count = modes})).shapes;
   }
 };
 
@@ -99,6 +99,91 @@ TEST(AlignBases, SoftModesStaySoft) {
   const MatX kept = second.basis.transpose() * multiply_columns(body.consistent_mass(), poses[1].basis);
   EXPECT_LT((stiffness[1] - kept.transpose() * before * kept).norm(), 1e-9 * before.norm());
   EXPECT_LT(stiffness[1](0, 0), 1.1);
+}
+
+// ---- what poses have in common --------------------------------------------------------------------------------------
+
+/// Three poses of a beam with two regions of two columns, all over it: of the second pose the first region is turned out
+/// of its directions by `first`, the second by `second` [rad]; the third is like the second.
+struct AlikePoses {
+  Beam beam{{0.1, 0.11, 1}, Mat3::Identity(), 0, 8};
+  ElasticBody body = body_of(beam.mesh, MaterialModel::linear);
+  std::vector<PoseBasis> poses;
+
+  AlikePoses(double first, double second) {
+    const MatX modes = beam.pose.basis;
+    beam.pose.basis = modes.leftCols(4);
+    poses.assign(3, beam.pose);
+    for (std::size_t i = 1; i < 3; ++i) {
+      MatX& basis = poses[i].basis;
+      poses[i].p = {static_cast<double>(i)};
+      basis.leftCols(2) = std::cos(first) * modes.leftCols(2) + std::sin(first) * modes.middleCols(4, 2);
+      basis.rightCols(2) = std::cos(second) * modes.middleCols(2, 2) + std::sin(second) * modes.rightCols(2);
+      basis.leftCols(2) = (basis.leftCols(2) * Eigen::Rotation2Dd(0.7).toRotationMatrix()).eval();
+    }
+  }
+
+  void align(double angle, std::span<const SparseConstraints> contacts = {}) {
+    const std::vector<int> sizes{2, 2};
+    std::vector<MatX> stiffness(3, MatX(Eigen::Vector4d(1, 2, 3, 4).asDiagonal()));
+    align_bases(body.consistent_mass(), one_slider(), sizes, poses, stiffness, {angle, contacts});
+  }
+};
+
+TEST(SharedBases, RegionsThatHardlyDifferAreTakenOver) {
+  AlikePoses alike(0.03, 0.3);
+  const MatX own = alike.poses[0].basis;
+  alike.align(0.06);
+  EXPECT_TRUE(alike.poses[0].sources.empty());
+  EXPECT_EQ(alike.poses[1].sources, (std::vector<Index>{0, 0, 1, 1}));
+  // From the pose that owns it, not from one that took it over itself.
+  EXPECT_EQ(alike.poses[2].sources, (std::vector<Index>{0, 0, 1, 1}));
+  for (std::size_t i = 1; i < 3; ++i) EXPECT_EQ(alike.poses[i].basis.leftCols(2), own.leftCols(2));
+  EXPECT_EQ(alike.poses[2].basis, alike.poses[1].basis);
+  EXPECT_GT((alike.poses[1].basis.rightCols(2) - own.rightCols(2)).norm(), 0.1 * own.rightCols(2).norm());
+}
+
+TEST(SharedBases, NothingIsTakenOverUnasked) {
+  AlikePoses alike(0.03, 0.3);
+  alike.align(0);
+  for (const PoseBasis& pose : alike.poses) EXPECT_TRUE(pose.sources.empty());
+}
+
+TEST(SharedBases, WhatTouchesItselfKeepsItsOwn) {
+  AlikePoses alike(0.03, 0.3);
+  std::vector<SparseConstraints> contacts(3, SparseConstraints(1, alike.body.dof_count()));
+  contacts[1].insert(0, alike.body.dof_count() - 1) = 1;
+  alike.align(0.06, contacts);
+  EXPECT_TRUE(alike.poses[1].sources.empty());
+  EXPECT_EQ(alike.poses[2].sources, (std::vector<Index>{1, 1, 1, 1}));
+}
+
+TEST(SharedBases, GradientsAreTakenOverOnlyWhereTheyHardlyDiffer) {
+  // The same columns in a pose that is turned as a whole, and in one that is twisted: there elements turn otherwise than
+  // their corners.
+  AlikePoses alike(0, 0);
+  const std::vector<Vec3>& rest = alike.beam.mesh.vertices;
+  for (std::size_t i = 0; i < 3; ++i) {
+    alike.poses[i].positions.clear(), alike.poses[i].turns.clear();
+    for (const Vec3& x : rest) {
+      const double angle = i == 0 ? 0 : i == 1 ? 1.0 : 2 * x.z();
+      const Mat3 R = Eigen::AngleAxisd(angle, Vec3::UnitZ()).toRotationMatrix();
+      alike.poses[i].positions.emplace_back(R * x);
+      alike.poses[i].turns.push_back(R);
+    }
+  }
+  alike.align(0.06);
+  const std::vector<int> sizes{2, 2};
+  const std::vector<MatX> stiffness(3, MatX(Eigen::Vector4d(1, 2, 3, 4).asDiagonal()));
+  share_gradients(alike.beam.mesh, BasisDirections::rotating, sizes, stiffness, 0.01, alike.poses);
+  EXPECT_EQ(alike.poses[1].gradient_sources, (std::vector<Index>{0, 0, 0, 0}));
+  EXPECT_EQ(alike.poses[2].gradient_sources, (std::vector<Index>{2, 2, 2, 2}));
+  for (std::size_t e = 0; e < alike.beam.mesh.elements.size(); e += 17)
+    for (std::size_t i = 0; i < 3; ++i) {
+      const MatX own = element_gradient(alike.beam.mesh, e, alike.poses[i], BasisDirections::rotating);
+      const MatX used = element_gradient(alike.beam.mesh, e, alike.poses, i, BasisDirections::rotating);
+      EXPECT_LT((own - used).norm(), 1e-9 * own.norm());
+    }
 }
 
 // ---- a limb with a model for its bent pose --------------------------------------------------------------------------

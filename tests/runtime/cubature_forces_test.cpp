@@ -92,14 +92,11 @@ double energy(CubatureForces<double>& forces, const VecX& q) { return forces.ene
 
 class EveryMaterial : public testing::TestWithParam<MaterialModel> {};
 
-TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
+void expect_gradients(MaterialModel material, const MatX& correction) {
   // Seven coordinates don't fill a vector, and 96 elements fill all batches; 95 don't.
-  Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
-  MatX correction = random_vector(49, 4).reshaped(7, 7);
-  correction = (1e3 * (correction + correction.transpose())).eval();
-  c.model.added = {correction};
-  c.model.taken = {MatX(1e-3 * correction * correction)};
-  c.model.taken_limit = 1e-2;
+  Complete c(material, some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
+  c.model.corrections = {correction};
+  c.model.correction_limit = 1e-2;
   ElementBlock& block = c.model.elements.front();
   block.tets.pop_back();
   const auto left = std::ssize(block.tets);
@@ -132,11 +129,35 @@ TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
   }
 }
 
+TEST_P(EveryMaterial, ForceAndStiffnessAreGradients) {
+  MatX correction = random_vector(49, 4).reshaped(7, 7);
+  correction = (1e3 * (correction + correction.transpose())).eval();
+  expect_gradients(GetParam(), 1e-3 * correction * correction);
+  expect_gradients(GetParam(), -1e-3 * correction * correction);  // fades: it would take more than it may
+}
+
+TEST(CubatureForces, CorrectionsTakeNoMoreThanTheirLimit) {
+  Complete c(MaterialModel::flesh, some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
+  CubatureForces<double> plain = c.forces<double>();
+  c.model.corrections = {MatX(-1e9 * MatX::Identity(7, 7))};
+  c.model.correction_limit = 1e-2;
+  CubatureForces<double> corrected = c.forces<double>();
+  const auto posed = evaluate_all(*c.limb.rig.rig(), limb_pose(c.limb, {{}, 0.7, 0.3}).p);
+  plain.set_pose({}, posed);
+  corrected.set_pose({}, posed);
+  const VecX q = random_vector(7, 5);
+  for (const double size : {1e-6, 1e-4, 1e-2, 1.0}) {
+    const double taken = energy(plain, size * q) - energy(corrected, size * q);
+    const double s = 0.5e9 * size * size * q.squaredNorm();
+    EXPECT_NEAR(taken, s / (1 + s / 1e-2), 1e-9 * std::max(energy(plain, size * q), 1e-2)) << size;
+    EXPECT_LT(taken, 1e-2);
+  }
+}
+
 TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
-  c.model.added = {MatX(1e3 * VecX::LinSpaced(13, 0, 1).asDiagonal().toDenseMatrix())};
-  c.model.taken = {MatX(1e3 * VecX::LinSpaced(13, 1, 0).asDiagonal().toDenseMatrix())};
-  c.model.taken_limit = 1e-2;
+  c.model.corrections = {MatX(1e3 * VecX::LinSpaced(13, -1, 1).asDiagonal().toDenseMatrix())};
+  c.model.correction_limit = 1e-2;
   CubatureForces<double> exact = c.forces<double>();
   CubatureForces<float> single = c.forces<float>();
   const VecX q = 0.01 * random_vector(13, 5);

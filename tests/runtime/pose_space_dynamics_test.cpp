@@ -178,8 +178,7 @@ TEST(PoseSpaceDynamics, SagsUnderGravityAsTheStaticSolutionSays) {
 std::shared_ptr<const PoseSpaceModel> single_mode(const PoseSpaceModel& model, Eigen::Index mode) {
   PoseSpaceModel one = model;
   one.stiffness = model.stiffness.segment(mode, 1);
-  one.added = {model.added[0].block(mode, mode, 1, 1)};
-  one.taken = {model.taken[0].block(mode, mode, 1, 1)};
+  one.corrections = {model.corrections[0].block(mode, mode, 1, 1)};
   one.linear.clear();
   one.mass.clear();
   const auto keep = [&](std::vector<Index>& columns, std::vector<MatX>& matrices) {

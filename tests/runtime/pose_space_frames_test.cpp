@@ -195,8 +195,10 @@ TEST(LevelOfDetail, FewerCoordinatesMoveLikeASmallerModel) {
   EXPECT_EQ(rest.norm(), 0);
   PoseSpaceModel small = *c.reduced.model;
   small.stiffness = VecX(small.stiffness.head(8));
-  for (auto* matrices : {&small.added, &small.taken, &small.linear, &small.mass})
+  for (auto* matrices : {&small.corrections, &small.linear, &small.mass})
     for (MatX& matrix : *matrices) matrix = MatX(matrix.topLeftCorner(8, 8));
+  for (ColumnSources* sources : {&small.sources, &small.gradient_sources})
+    for (std::vector<Index>& pose : sources->poses) pose.resize(8);
   const auto cut = [](std::vector<Index>& columns, std::vector<MatX>& matrices) {
     columns.resize(std::min<std::size_t>(8, columns.size()));  // what bones hold has none
     for (MatX& matrix : matrices) matrix = MatX(matrix.leftCols(std::ssize(columns)));

@@ -26,19 +26,42 @@ void add_number(ArchiveWriter& writer, const std::string& name, double value) {
 
 // ---- matrices of all poses ------------------------------------------------------------------------------------------
 
-/// One pose beside the other.
-MatX side_by_side(const std::vector<MatX>& matrices) {
-  if (matrices.empty()) return {};
-  MatX all(matrices.front().rows(), matrices.front().cols() * std::ssize(matrices));
-  for (std::size_t i = 0; i < matrices.size(); ++i)
-    all.middleCols(static_cast<Eigen::Index>(i) * matrices[i].cols(), matrices[i].cols()) = matrices[i];
+/// The columns of a block, over all poses.
+struct StoredColumns {
+  const ColumnSources& sources;
+  Index poses;
+  std::span<const Index> columns;
+
+  std::vector<PoseColumn> own() const { return own_columns(sources, poses, columns); }
+  Eigen::Index stored() const { return std::ssize(own()); }
+};
+
+/// What is each pose's own, one pose beside the other.
+MatX side_by_side(const StoredColumns& block, const std::vector<MatX>& matrices) {
+  const std::vector<PoseColumn> own = block.own();
+  MatX all(matrices.empty() ? 0 : matrices.front().rows(), std::ssize(own));
+  for (std::size_t k = 0; k < own.size(); ++k)
+    all.col(static_cast<Eigen::Index>(k)) = matrices[static_cast<std::size_t>(own[k].pose)].col(own[k].column);
   return all;
 }
 
-std::vector<MatX> apart(const MatX& all, Index poses) {
-  std::vector<MatX> matrices;
-  for (Index i = 0; i < poses; ++i) matrices.emplace_back(all.middleCols(i * (all.cols() / poses), all.cols() / poses));
+std::vector<MatX> apart(const StoredColumns& block, const MatX& all) {
+  std::vector<MatX> matrices(static_cast<std::size_t>(block.poses), MatX(all.rows(), std::ssize(block.columns)));
+  const std::vector<PoseColumn> own = block.own();
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const Index coordinate = block.columns[static_cast<std::size_t>(own[k].column)];
+    for (Index pose = 0; pose < block.poses; ++pose)
+      if (block.sources.of(pose, coordinate) == own[k].pose)
+        matrices[static_cast<std::size_t>(pose)].col(own[k].column) = all.col(static_cast<Eigen::Index>(k));
+  }
   return matrices;
+}
+
+StoredColumns columns_of(const PoseSpaceModel& model, const VertexBlock& block) {
+  return {model.sources, model.pose_count(), block.columns};
+}
+StoredColumns columns_of(const PoseSpaceModel& model, const ElementBlock& block) {
+  return {model.gradient_sources, model.pose_count(), block.columns};
 }
 
 void add_shorts(ArchiveWriter& writer, const std::string& name, const MatX& matrix) {
@@ -176,13 +199,14 @@ std::vector<FrameBlend> read_frames(ArchiveReader& reader, const std::string& na
   return frames;
 }
 
-void add_elements(ArchiveWriter& writer, const std::string& name, const ElementBlock& block) {
+void add_elements(ArchiveWriter& writer, const std::string& name, const PoseSpaceModel& model,
+                  const ElementBlock& block) {
   writer.add(name + ".columns", block.columns);
   add_tets(writer, name, block.tets);
   writer.add(name + ".weights", block.weights);
   writer.add(name + ".mu", block.mu);
   writer.add(name + ".lambda", block.lambda);
-  writer.add_singles(name + ".gradients", side_by_side(block.gradients).cast<float>());
+  writer.add_singles(name + ".gradients", side_by_side(columns_of(model, block), block.gradients).cast<float>());
 }
 
 ElementBlock read_elements(ArchiveReader& reader, const std::string& name, const PoseSpaceModel& model, Index size) {
@@ -194,15 +218,17 @@ ElementBlock read_elements(ArchiveReader& reader, const std::string& name, const
   block.weights = reader.matrix(name + ".weights", count, poses);
   block.mu = reader.matrix(name + ".mu", count, poses);
   block.lambda = reader.matrix(name + ".lambda", count, poses);
-  const MatX gradients = reader.singles(name + ".gradients", 9 * count, std::ssize(block.columns) * poses);
-  if (reader.ok()) block.gradients = apart(gradients, poses);
+  const MatX gradients = reader.singles(name + ".gradients", 9 * count, columns_of(model, block).stored());
+  if (reader.ok()) block.gradients = apart(columns_of(model, block), gradients);
   return block;
 }
 
-void add_inertia(ArchiveWriter& writer, const std::string& name, const InertialBlock& block) {
+void add_inertia(ArchiveWriter& writer, const std::string& name, const PoseSpaceModel& model,
+                 const InertialBlock& block) {
   writer.add(name + ".columns", block.vertices.columns);
   add_frames(writer, name, block.vertices.frames);
-  writer.add_singles(name + ".basis", side_by_side(block.vertices.basis).cast<float>());
+  writer.add_singles(name + ".basis",
+                     side_by_side(columns_of(model, block.vertices), block.vertices.basis).cast<float>());
   writer.add(name + ".points", block.points);
   writer.add(name + ".weights", block.weights);
 }
@@ -212,20 +238,20 @@ InertialBlock read_inertia(ArchiveReader& reader, const std::string& name, const
   block.vertices.columns = read_columns(reader, name, size);
   block.vertices.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
   const auto count = std::ssize(block.vertices.frames);
-  const MatX basis =
-      reader.singles(name + ".basis", 3 * count, std::ssize(block.vertices.columns) * model.pose_count());
+  const MatX basis = reader.singles(name + ".basis", 3 * count, columns_of(model, block.vertices).stored());
   block.points = reader.indices(name + ".points", count, static_cast<Index>(model.points.size()));
   block.weights = reader.matrix(name + ".weights", count, 1);
-  if (reader.ok()) block.vertices.basis = apart(basis, model.pose_count());
+  if (reader.ok()) block.vertices.basis = apart(columns_of(model, block.vertices), basis);
   return block;
 }
 
-void add_surface(ArchiveWriter& writer, const SoftSurface& surface) {
+void add_surface(ArchiveWriter& writer, const PoseSpaceModel& model) {
+  const SoftSurface& surface = model.surface;
   for (std::size_t b = 0; b < surface.blocks.size(); ++b) {
     const std::string name = block_name("surface", b);
     writer.add(name + ".columns", surface.blocks[b].columns);
     add_frames(writer, name, surface.blocks[b].frames);
-    add_shorts(writer, name + ".basis", side_by_side(surface.blocks[b].basis));
+    add_shorts(writer, name + ".basis", side_by_side(columns_of(model, surface.blocks[b]), surface.blocks[b].basis));
   }
   std::vector<Index> vertices;
   Eigen::MatrixXf weights(SoftSurface::nodes, surface.vertex_count());
@@ -245,9 +271,9 @@ void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceMode
     VertexBlock block;
     block.columns = read_columns(reader, name, size);
     block.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
-    const MatX basis = read_shorts(reader, name + ".basis", 3 * Eigen::Index{block.vertex_count()},
-                                   std::ssize(block.columns) * model.pose_count());
-    if (reader.ok()) block.basis = apart(basis, model.pose_count());
+    const MatX basis =
+        read_shorts(reader, name + ".basis", 3 * Eigen::Index{block.vertex_count()}, columns_of(model, block).stored());
+    if (reader.ok()) block.basis = apart(columns_of(model, block), basis);
     count += block.vertex_count();
     model.surface.blocks.push_back(std::move(block));
   }
@@ -278,29 +304,51 @@ std::optional<PoseSpaceWeights> read_poses(ArchiveReader& reader, const std::str
   return {};
 }
 
+void add_sources(ArchiveWriter& writer, const std::string& name, const ColumnSources& sources) {
+  std::vector<Index> all;
+  for (const std::vector<Index>& pose : sources.poses) all.insert(all.end(), pose.begin(), pose.end());
+  writer.add(name, all);
+}
+
+ColumnSources read_sources(ArchiveReader& reader, const std::string& name, Index poses, Index size) {
+  const std::vector<Index> all = reader.indices(name, ArchiveReader::any, poses);
+  ColumnSources sources;
+  if (!reader.ok() || all.empty()) return sources;
+  const auto width = static_cast<std::size_t>(size);
+  bool sound = all.size() == static_cast<std::size_t>(poses) * width;
+  for (std::size_t k = 0; sound && k < all.size(); ++k)
+    sound = all[static_cast<std::size_t>(all[k]) * width + k % width] == all[k];
+  if (!sound) reader.misfit(name);
+  for (std::size_t first = 0; sound && first < all.size(); first += width)
+    sources.poses.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(first),
+                               all.begin() + static_cast<std::ptrdiff_t>(first + width));
+  return sources;
+}
+
 Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
   // A member that is added to the model doesn't compile here before it has its place in the file.
-  const auto& [rest, material, directions, poses, stiffness, added, taken, linear_poses, taken_limit, linear, mass,
-               points, sites, elements, inertia, surface, height] = model;
+  const auto& [rest, material, directions, poses, sources, gradient_sources, stiffness, linear, corrections,
+               correction_poses, correction_limit, mass, points, sites, elements, inertia, surface, height] = model;
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *rest, points));
   writer.add("material", to_string(material));
   add_number(writer, "directions", static_cast<Index>(directions));
   add_number(writer, "height", height);
   add_poses(writer, "poses", poses);
-  add_poses(writer, "linear_poses", linear_poses);
+  add_poses(writer, "correction_poses", correction_poses);
+  add_sources(writer, "sources", sources);
+  add_sources(writer, "gradient_sources", gradient_sources);
   writer.add("stiffness", stiffness);
-  add_triangles(writer, "added", added, model.size());
-  add_triangles(writer, "taken", taken, model.size());
-  add_number(writer, "taken_limit", taken_limit);
+  add_triangles(writer, "corrections", corrections, model.size());
+  add_number(writer, "correction_limit", correction_limit);
   add_triangles(writer, "linear", linear, model.size());
   add_triangles(writer, "mass", symmetric_masses(model), model.size());
   add_tets(writer, "frames", sites);
   const Index blocks[] = {static_cast<Index>(elements.size()), static_cast<Index>(inertia.size()),
                           static_cast<Index>(surface.blocks.size())};
   writer.add("blocks", std::span<const Index>(blocks));
-  for (std::size_t b = 0; b < elements.size(); ++b) add_elements(writer, block_name("elements", b), elements[b]);
-  for (std::size_t b = 0; b < inertia.size(); ++b) add_inertia(writer, block_name("inertia", b), inertia[b]);
-  add_surface(writer, surface);
+  for (std::size_t b = 0; b < elements.size(); ++b) add_elements(writer, block_name("elements", b), model, elements[b]);
+  for (std::size_t b = 0; b < inertia.size(); ++b) add_inertia(writer, block_name("inertia", b), model, inertia[b]);
+  add_surface(writer, model);
   return {};
 }
 
@@ -314,17 +362,18 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   model->directions = static_cast<BasisDirections>(reader.index("directions", 2));
   model->height = reader.number("height");
   model->poses = read_poses(reader, "poses", model->rest->layout());
-  model->linear_poses = read_poses(reader, "linear_poses", model->rest->layout());
+  model->correction_poses = read_poses(reader, "correction_poses", model->rest->layout());
   model->stiffness = reader.matrix("stiffness", ArchiveReader::any, 1);
-  const Index size = model->size(), poses = model->pose_count(), linear_poses = model->linear_pose_count();
+  const Index size = model->size(), poses = model->pose_count();
   if (size > most_coordinates) reader.misfit("stiffness");
   if (!(model->height > 0)) reader.misfit("height");
   if (!reader.ok()) return {};
-  model->added = read_triangles(reader, "added", size, linear_poses);
-  model->taken = read_triangles(reader, "taken", size, linear_poses);
-  model->taken_limit = reader.number("taken_limit");
-  if (!(model->taken_limit > 0)) reader.misfit("taken_limit");
-  model->linear = read_triangles(reader, "linear", size, linear_poses);
+  model->sources = read_sources(reader, "sources", poses, size);
+  model->gradient_sources = read_sources(reader, "gradient_sources", poses, size);
+  model->corrections = read_triangles(reader, "corrections", size, model->correction_pose_count());
+  model->correction_limit = reader.number("correction_limit");
+  if (!(model->correction_limit > 0)) reader.misfit("correction_limit");
+  model->linear = read_triangles(reader, "linear", size, poses);
   model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);
   halve_pairs(model->mass);
   model->points.resize(static_cast<std::size_t>(model->rest->vertex_count()));

@@ -17,6 +17,14 @@ Index PoseSpaceModel::inertial_vertex_count() const {
   return static_cast<Index>(count);
 }
 
+std::vector<PoseColumn> own_columns(const ColumnSources& sources, Index poses, std::span<const Index> columns) {
+  std::vector<PoseColumn> own;
+  for (Index pose = 0; pose < poses; ++pose)
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (sources.of(pose, columns[c]) == pose) own.push_back({pose, static_cast<Index>(c)});
+  return own;
+}
+
 MatX surface_shape(const PoseSpaceModel& model, Index pose, const MatX& q) {
   Index count = 0;
   for (const VertexBlock& block : model.surface.blocks) count += block.vertex_count();

@@ -24,6 +24,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace supple {
@@ -81,26 +82,38 @@ struct SoftSurface {
   Index vertex_count() const { return static_cast<Index>(vertex.size()); }
 };
 
+/// A pose that leaves a region as another has it takes that pose's columns over: of each pose, for each coordinate, the
+/// pose that its column is from, itself or one whose column is its own. Empty: all are their own.
+struct ColumnSources {
+  std::vector<std::vector<Index>> poses;
+
+  Index of(Index pose, Index coordinate) const {
+    return poses.empty() ? pose : poses[static_cast<std::size_t>(pose)][static_cast<std::size_t>(coordinate)];
+  }
+};
+
 struct PoseSpaceModel {
   std::shared_ptr<const Rig> rest;  ///< Φ over all vertices of the simulation mesh
   MaterialModel material = MaterialModel::flesh;
   BasisDirections directions = BasisDirections::rotating;
   std::optional<PoseSpaceWeights> poses;  ///< p_i, the neutral pose first; absent: the neutral pose alone
+  ColumnSources sources;                  ///< of the bases …
+  ColumnSources gradient_sources;  ///< … and of the elements' gradients, which may differ where bases don't: R bends
   VecX stiffness;  ///< diagonal of Û_iᵀ K Û_i in the neutral pose at rest [1/s²], where it is a diagonal matrix
-  /// Cubature's weights fit the forces as well as they can. What they lack of the linear response is known, and added:
-  /// C_i = Û_iᵀ K_i Û_i − Σ_e w_e D_eᵀ (∂P/∂F) D_e at rest = C⁺_i − C⁻_i, for each pose, r × r [1/s²]. What has to be
-  /// taken away is taken from small deformations only, else flesh that loses stiffness by itself would have energy
-  /// without a lower bound: the energy of the corrections is ½ qᵀ C⁺ q − s/(1 + s/s₀),  s = ½ qᵀ C⁻ q.
-  std::vector<MatX> added, taken;
-  /// Linear responses vary faster between poses than bases do, and cost little: they may be known at more poses. Those
-  /// of `poses` first; absent: no others. Matrices there are of Σ_i w_i Û_i as it is, not yet of unit mass.
-  std::optional<PoseSpaceWeights> linear_poses;
-  double taken_limit = 1.0;  ///< s₀ [J]
-  /// Û_iᵀ K_i Û_i at rest, for each of these poses, r × r [1/s²]; empty: the diagonal above in all. What damping is
-  /// made of, and what a step's equations look like when the flesh is near rest.
+  /// Û_iᵀ K_i Û_i at rest, for each pose, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
+  /// what a step's equations look like when the flesh is near rest.
   std::vector<MatX> linear;
-  std::vector<MatX> mass;     ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
-  std::vector<Index> points;  ///< vertices of the simulation mesh
+  /// Cubature's weights fit the forces as well as they can. What they lack of the linear response is known, and added:
+  /// C_i = Û_iᵀ K_i Û_i − Σ_e w_e D_eᵀ (∂P/∂F) D_e at rest, r × r [1/s²]; none: no corrections. Their energy s = ½ qᵀ C
+  /// q may fall below zero, by no more than s₀: flesh that loses stiffness by itself would else have energy without a
+  /// lower bound. It is s where s ≥ 0, and s/(1 − s/s₀) elsewhere.
+  std::vector<MatX> corrections;
+  /// Corrections vary faster between poses than bases do, and cost little: they may be known at more poses. Those of
+  /// `poses` first; absent: no others. Matrices there are of Σ_i w_i Û_i as it is, not yet of unit mass.
+  std::optional<PoseSpaceWeights> correction_poses;
+  double correction_limit = 1.0;  ///< s₀ [J]
+  std::vector<MatX> mass;         ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
+  std::vector<Index> points;      ///< vertices of the simulation mesh
   std::vector<PosedTet> sites;
   std::vector<ElementBlock> elements;
   std::vector<InertialBlock> inertia;
@@ -109,10 +122,17 @@ struct PoseSpaceModel {
 
   Index size() const { return static_cast<Index>(stiffness.size()); }
   Index pose_count() const { return poses ? poses->pose_count() : 1; }
-  Index linear_pose_count() const { return linear_poses ? linear_poses->pose_count() : pose_count(); }
+  Index correction_pose_count() const { return correction_poses ? correction_poses->pose_count() : pose_count(); }
   Index element_count() const;
   Index inertial_vertex_count() const;
 };
+
+/// A column of a block in one of the poses.
+struct PoseColumn {
+  Index pose, column;
+};
+/// Of `poses` poses all that are their own, pose by pose.
+std::vector<PoseColumn> own_columns(const ColumnSources& sources, Index poses, std::span<const Index> columns);
 
 /// Displacements of the surface in one of the model's poses, not turned, three rows per vertex; q may have many
 /// columns.

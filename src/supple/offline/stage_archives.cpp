@@ -125,19 +125,17 @@ Result<std::vector<MatX>> decode_matrices(const std::string& bytes) {
 }
 
 std::string encode_stage(const PoseCubature& cubature) {
-  const auto& [elements, vertices, added, taken, linear, between, taken_limit, elastic_error, posed_error,
+  const auto& [elements, vertices, corrections, between, correction_limit, elastic_error, posed_error,
                worst_posed_error, inertial_error, elastic_training_error] = cubature;
   ArchiveWriter writer("stage-cubature");
   const auto poses = static_cast<Index>(elements.size());
   writer.add("poses", std::span<const Index>(&poses, 1));
   for (std::size_t i = 0; i < elements.size(); ++i) add_cubature(writer, element_name(i), elements[i]);
   add_cubature(writer, "vertices", vertices);
-  add_matrices(writer, "added", added);
-  add_matrices(writer, "taken", taken);
-  add_matrices(writer, "linear", linear);
+  add_matrices(writer, "corrections", corrections);
   writer.add("between", between);
   VecX numbers(6);
-  numbers << taken_limit, elastic_error, posed_error, worst_posed_error, inertial_error, elastic_training_error;
+  numbers << correction_limit, elastic_error, posed_error, worst_posed_error, inertial_error, elastic_training_error;
   writer.add("numbers", numbers);
   return writer.bytes();
 }
@@ -149,13 +147,11 @@ Result<PoseCubature> decode_cubature(const std::string& bytes) {
     for (Index i = 0; i < poses && reader.ok(); ++i)
       cubature.elements.push_back(read_cubature(reader, element_name(static_cast<std::size_t>(i))));
     cubature.vertices = read_cubature(reader, "vertices");
-    cubature.added = read_matrices(reader, "added");
-    cubature.taken = read_matrices(reader, "taken");
-    cubature.linear = read_matrices(reader, "linear");
+    cubature.corrections = read_matrices(reader, "corrections");
     cubature.between = reader.matrix("between", ArchiveReader::any, ArchiveReader::any);
     const MatX numbers = reader.matrix("numbers", 6, 1);
     if (!reader.ok()) return cubature;
-    cubature.taken_limit = numbers(0);
+    cubature.correction_limit = numbers(0);
     cubature.elastic_error = numbers(1);
     cubature.posed_error = numbers(2);
     cubature.worst_posed_error = numbers(3);

@@ -83,6 +83,22 @@ MatX gradient_of(const ElasticSampling& sampling, std::size_t e) {
                            : element_gradient(sampling.mesh, e, sampling.pose, sampling.directions);
 }
 
+/// Columns that an element has anything of: bases of regions are zero elsewhere.
+struct ColumnRange {
+  Eigen::Index first, count;
+};
+std::vector<ColumnRange> nonzero_columns(const MatX& D) {
+  std::vector<ColumnRange> ranges;
+  for (Eigen::Index c = 0; c < D.cols(); ++c) {
+    if ((D.col(c).array() == 0).all()) continue;
+    if (!ranges.empty() && ranges.back().first + ranges.back().count == c)
+      ++ranges.back().count;
+    else
+      ranges.push_back({c, 1});
+  }
+  return ranges;
+}
+
 /// H_0 of an element at rest.
 template <class Model>
 Eigen::Matrix<double, 9, 9> linear_response(const Lame<double>& lame, const PosedElement& at) {
@@ -94,13 +110,12 @@ Eigen::Matrix<double, 9, 9> linear_response(const Lame<double>& lame, const Pose
   return at.volume_ratio * chain.transpose() * J * chain;
 }
 
-/// Rows of `values`: s_e, one for each of the first `count` columns of q; the linear answer for those that follow.
+/// Rows of `values`: s_e, one for each of the first `count` rows of G, vec(Ĝ)ᵀ of the samples; the linear answer for
+/// those that follow.
 template <class Model>
-void sample_element(const Eigen::MatrixXf& gradients, const MatX& q, Eigen::Index count, double volume,
-                    const Lame<double>& lame, const PosedElement& own, std::span<const PosedElement> posed,
-                    Eigen::MatrixXf& values) {
+void sample_element(const MatX& G, Eigen::Index count, double volume, const Lame<double>& lame, const PosedElement& own,
+                    std::span<const PosedElement> posed, Eigen::MatrixXf& values) {
   using Nine = Eigen::Matrix<double, 9, 1>;
-  const MatX G = q.transpose() * gradients.cast<double>();  // T × 9
   const Eigen::Matrix<double, 9, 9> linear = linear_response<Model>(lame, own);
   for (Eigen::Index k = count; k < G.rows(); ++k)
     values.row(k) = (volume * linear * G.row(k).transpose()).transpose().cast<float>();
@@ -191,16 +206,24 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
   parallel_ranges(elements, grain, [&](std::int64_t begin, std::int64_t end) {
     auto candidate = std::lower_bound(candidates.begin(), candidates.end(), static_cast<Index>(begin));
     Eigen::MatrixXf values(all, 9);
+    MatX G(all, 9);
     for (std::int64_t i = begin; i < end; ++i) {
       const auto e = static_cast<std::size_t>(i);
       const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
-      const Eigen::MatrixXf gradients = gradient_of(sampling, e).transpose().cast<float>();
+      const MatX D = gradient_of(sampling, e);
+      const std::vector<ColumnRange> ranges = nonzero_columns(D);
+      const Eigen::MatrixXf gradients = D.transpose().cast<float>();
+      G.setZero();
+      for (const auto& [first, columns] : ranges)
+        G.noalias() += q.middleRows(first, columns).transpose() * D.middleCols(first, columns).transpose();
       with_material<double>(sampling.material, [&](auto type) {
-        sample_element<typename decltype(type)::type>(gradients, q, count, shape.weight[0], lame_of(sampling, e),
+        sample_element<typename decltype(type)::type>(G, count, shape.weight[0], lame_of(sampling, e),
                                                       posed_element(sampling, e, shape, sampling.pose.positions),
                                                       posed_elements(sampling, e, shape), values);
       });
-      totals[static_cast<std::size_t>(begin / grain)] += (gradients * values.transpose()).cast<double>();
+      for (const auto& [first, columns] : ranges)
+        totals[static_cast<std::size_t>(begin / grain)].middleRows(first, columns) +=
+            (gradients.middleRows(first, columns) * values.transpose()).cast<double>();
       if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
       const Eigen::Index column = 9 * (candidate - candidates.begin());
       samples.bases.front().middleCols<9>(column) = gradients;
@@ -216,6 +239,19 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
   normalize(samples, known);
   samples.length = std::sqrt(static_cast<double>(count));
   return samples;
+}
+
+MatX cubature_residual(const ElasticSampling& sampling, const CubatureSamples& samples, const Cubature& cubature) {
+  MatX residual = -samples.totals;
+  for (std::size_t k = 0; k < cubature.sites.size(); ++k) {
+    const auto site = static_cast<std::size_t>(cubature.sites[k]);
+    const MatX D = gradient_of(sampling, static_cast<std::size_t>(sampling.candidates[site]));
+    const MatX s = samples.values.middleCols<9>(9 * static_cast<Eigen::Index>(site)).transpose().cast<double>();
+    for (const auto& [first, columns] : nonzero_columns(D))
+      residual.middleRows(first, columns).noalias() +=
+          cubature.weights[static_cast<Eigen::Index>(k)] * D.middleCols(first, columns).transpose() * s;
+  }
+  return residual;
 }
 
 MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature) {
@@ -234,7 +270,11 @@ MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubatur
                                                            posed_element(sampling, e, shape, sampling.pose.positions));
       });
       const MatX D = gradient_of(sampling, e), HD = cubature.weights[i] * shape.weight[0] * H * D;
-      part.noalias() += D.transpose() * HD;
+      const std::vector<ColumnRange> ranges = nonzero_columns(D);
+      for (const auto& [row, rows] : ranges)
+        for (const auto& [first, columns] : ranges)
+          part.block(row, first, rows, columns).noalias() +=
+              D.middleCols(row, rows).transpose() * HD.middleCols(first, columns);
     }
   });
   MatX K = zero;

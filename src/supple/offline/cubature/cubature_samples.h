@@ -38,6 +38,10 @@ struct ElasticSampling {
 /// large weights. They don't count for errors.
 CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std::mt19937_64& random, int linear = 0);
 
+/// cubature_residual() of samples whose bases were dropped: they are found again for the sites alone. Bases of all
+/// candidates are large, and there may be samples of many poses.
+MatX cubature_residual(const ElasticSampling& sampling, const CubatureSamples& samples, const Cubature& cubature);
+
 /// Σ w_e V_e D_eᵀ H_0 D_e: what the elements of a cubature make of Λ.
 MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature);
 

@@ -12,9 +12,16 @@
 //   Q = argmax tr(Qᵀ Λ_B⁻¹ BᵀMA Λ_A⁻¹)
 // which asks soft directions to meet soft ones: of a stiff one they keep Λ_soft/Λ_stiff as much. (Measured on the X:
 // docs/theory.md.)
+//
+// Poses leave most of a body alone. Where the directions of a region are within a small angle of those of another pose,
+// they are taken over as they are: what a basis can do is lost by the square of the angle, and what several poses have
+// in common is stored, blended and shown once. Gradients of the same columns still differ where the body bends, because
+// rotations do; forces lose by the difference itself, not by its square, so gradients are taken over only where next to
+// nothing differs.
 #pragma once
 
 #include "supple/math/block_matrix.h"
+#include "supple/offline/modes/constraint_rows.h"
 #include "supple/offline/posespace/pose_basis.h"
 
 namespace supple {
@@ -25,12 +32,25 @@ struct BasisAlignment {
       angles;  ///< between the subspaces of a pose and of its parent, ascending [rad]; empty for the first
 };
 
+/// When a pose takes over the basis of a region.
+struct SharingRule {
+  double angle = 0;  ///< of all directions together, below [rad]; 0: never
+  /// Of each pose, if there are any: where its flesh touches itself a region has to have its own basis.
+  std::span<const SparseConstraints> contacts = {};
+};
+
 /// Of all directions together: cos² θ = mean of cos² θ_k, the share of one basis that the other has [rad].
 double subspace_angle(const VecX& angles);
 
 /// The first pose is the root. Columns must be mass-orthonormal within each region (`region_sizes`; empty: one region).
-/// `stiffness`: Λ of each pose, turned along with the bases; none: all directions count alike.
+/// `stiffness`: Λ of each pose, turned along with the bases; none: all directions count alike. Where a pose took
+/// something over it is to be found anew.
 BasisAlignment align_bases(const BlockMatrix& mass, const PoseLayout& layout, std::span<const int> region_sizes,
-                           std::span<PoseBasis> poses, std::span<MatX> stiffness = {});
+                           std::span<PoseBasis> poses, std::span<MatX> stiffness = {}, const SharingRule& sharing = {});
+
+/// Lets poses take over gradients along with columns, wherever they differ by less than `difference` of their size
+/// (weighed by volume and by compliance, `stiffness`). After align_bases().
+void share_gradients(const TetMesh& mesh, BasisDirections directions, std::span<const int> region_sizes,
+                     std::span<const MatX> stiffness, double difference, std::span<PoseBasis> poses);
 
 }  // namespace supple

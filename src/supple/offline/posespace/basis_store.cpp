@@ -66,7 +66,7 @@ Result<PoseCubature> find_or_make_cubature(StageStore& store, const ContentHash&
   ContentHash all = content;
   for (const PoseBasis& pose : input.poses) {
     add(all, pose);
-    all.add(pose.basis);
+    all.add(pose.basis).add(pose.gradient_sources);
   }
   for (const MatX& stiffness : input.stiffness) all.add(stiffness);
   for (const auto& p : input.known_poses) all.add(p);

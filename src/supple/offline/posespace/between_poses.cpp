@@ -45,7 +45,7 @@ MatX BetweenPose::gradient(std::size_t element) const {
   MatX result = MatX::Zero(9, scale_.size());
   for (std::size_t i = 0; i < known_.poses.size(); ++i)
     result += weights_[static_cast<Eigen::Index>(i)] *
-              element_gradient(known_.mesh, element, known_.poses[i], known_.directions);
+              element_gradient(known_.mesh, element, known_.poses, i, known_.directions);
   return result * scale_.asDiagonal();
 }
 

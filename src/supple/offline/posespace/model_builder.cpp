@@ -29,6 +29,7 @@ class Builder {
     for (const auto& site : parts_.frames.sites) model_.sites.push_back(tet(site));
     add_surface();
     model_.directions = parts_.directions;
+    add_sources();
     return std::move(model_);
   }
 
@@ -131,8 +132,8 @@ class Builder {
             parts_.elements[static_cast<std::size_t>(pose)].weights[static_cast<Eigen::Index>(i)] * volume;
         block.mu(k, pose) = lame.mu;
         block.lambda(k, pose) = lame.lambda;
-        block.gradients[static_cast<std::size_t>(pose)].middleRows<9>(9 * k) =
-            element_gradient(parts_.mesh, e, known, parts_.directions)(Eigen::all, block.columns);
+        block.gradients[static_cast<std::size_t>(pose)].middleRows<9>(9 * k) = element_gradient(
+            parts_.mesh, e, parts_.poses, static_cast<std::size_t>(pose), parts_.directions)(Eigen::all, block.columns);
       }
     }
     return block;
@@ -201,6 +202,21 @@ class Builder {
       model_.surface.vertex.push_back(vertex);
       model_.surface.weight.push_back(weight);
     }
+  }
+
+  void add_sources() {
+    model_.sources = sources_of(&PoseBasis::sources);
+    model_.gradient_sources = sources_of(&PoseBasis::gradient_sources);
+  }
+  ColumnSources sources_of(std::vector<Index> PoseBasis::*sources) const {
+    ColumnSources result;
+    const auto takes = [&](const PoseBasis& pose) { return !(pose.*sources).empty(); };
+    if (std::none_of(parts_.poses.begin(), parts_.poses.end(), takes)) return result;
+    for (std::size_t i = 0; i < parts_.poses.size(); ++i) {
+      result.poses.push_back(parts_.poses[i].*sources);
+      result.poses.back().resize(static_cast<std::size_t>(parts_.poses[i].basis.cols()), static_cast<Index>(i));
+    }
+    return result;
   }
 
   PosedTet tet(const std::array<Index, 4>& vertices) {

@@ -5,6 +5,9 @@
 
 #include <Eigen/LU>
 
+#include <algorithm>
+#include <array>
+
 namespace supple {
 namespace {
 
@@ -18,21 +21,44 @@ Mat3 edges_of(const TetMesh& mesh, std::span<const Vec3> x, std::size_t e) {
 
 }  // namespace
 
-MatX element_gradient(const TetMesh& mesh, std::size_t e, const PoseBasis& pose, BasisDirections directions) {
+MatX column_gradient(const TetMesh& mesh, std::size_t e, const PoseBasis& pose, BasisDirections directions,
+                     Eigen::Index first, Eigen::Index count) {
   const Mat3 inverse_edges = edges_of(mesh, mesh.vertices, e).inverse();
   Mat3 back = Mat3::Identity();
   if (directions == BasisDirections::rotating)
     back = posed_rest<double>(edges_of(mesh, pose.positions, e) * inverse_edges).rotation.transpose();
   const auto& nodes = mesh.elements[e];
-  MatX rows = MatX::Zero(9, pose.basis.cols());
-  // Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all four add up to zero.
-  const auto turned = [&](std::size_t a) -> MatX {
-    return back * pose.turns[static_cast<std::size_t>(nodes[a])] * pose.basis.middleRows<3>(3 * nodes[a]);
-  };
-  const MatX origin = turned(0);
-  for (std::size_t a = 1; a < 4; ++a) {
-    const MatX difference = turned(a) - origin;
-    for (int j = 0; j < 3; ++j) rows.middleRows<3>(3 * j) += inverse_edges(static_cast<int>(a) - 1, j) * difference;
+  std::array<Mat3, 4> turns;
+  for (std::size_t a = 0; a < 4; ++a) turns[a] = back * pose.turns[static_cast<std::size_t>(nodes[a])];
+  MatX rows = MatX::Zero(9, count);
+  for (Eigen::Index c = 0; c < count; ++c) {
+    std::array<Vec3, 4> u;
+    for (std::size_t a = 0; a < 4; ++a) u[a] = pose.basis.col(first + c).segment<3>(3 * nodes[a]);
+    if ((u[0].array() == 0).all() && u[1] == u[0] && u[2] == u[0] && u[3] == u[0]) continue;
+    for (std::size_t a = 0; a < 4; ++a) u[a] = turns[a] * u[a];
+    // Gradients of nodes 1, 2, 3 are the rows of the inverse edge matrix; all four add up to zero.
+    Mat3 differences;
+    for (std::size_t a = 1; a < 4; ++a) differences.col(static_cast<int>(a) - 1) = u[a] - u[0];
+    Eigen::Map<Mat3>(rows.col(c).data()).noalias() = differences * inverse_edges;
+  }
+  return rows;
+}
+
+MatX element_gradient(const TetMesh& mesh, std::size_t e, const PoseBasis& pose, BasisDirections directions) {
+  return column_gradient(mesh, e, pose, directions, 0, pose.basis.cols());
+}
+
+MatX element_gradient(const TetMesh& mesh, std::size_t e, std::span<const PoseBasis> poses, std::size_t pose,
+                      BasisDirections directions) {
+  const std::vector<Index>& sources = poses[pose].gradient_sources;
+  if (sources.empty()) return element_gradient(mesh, e, poses[pose], directions);
+  MatX rows(9, std::ssize(sources));
+  for (auto run = sources.begin(); run != sources.end();) {
+    const auto end = std::find_if(run, sources.end(), [&](Index source) { return source != *run; });
+    const Eigen::Index first = run - sources.begin(), count = end - run;
+    rows.middleCols(first, count) =
+        column_gradient(mesh, e, poses[static_cast<std::size_t>(*run)], directions, first, count);
+    run = end;
   }
   return rows;
 }

@@ -59,6 +59,8 @@ std::vector<Index> others(const std::vector<Index>& ascending, Index count) {
 
 /// A pose isn't inserted closer than this to its neighbours [rad, in the layout's distance].
 constexpr double nearest_inserted = 0.1;
+/// Regions whose directions differ by less share a basis [rad]: 0.4 % of what it can do. Gradients have to be closer.
+constexpr double same_angle = 0.06, same_gradients = 0.01;
 
 /// A shape and its negative are the same. Which of them comes out of a solver is an accident of rounding, and all that
 /// is drawn at random afterwards would depend on it; so each points along one fixed direction that no symmetry knows.
@@ -294,8 +296,14 @@ class Reduction {
     stiffness_.clear();
     for (const PoseBasis& pose : reduced_.poses)
       stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
-    reduced_.alignment =
-        align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses, stiffness_);
+    const bool turns = settings_.directions == BasisDirections::rotating;
+    reduced_.alignment = align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses,
+                                     stiffness_, {turns ? same_angle : 0.0, constraints_});
+    for (std::size_t i = 0; i < reduced_.poses.size(); ++i)
+      if (!reduced_.poses[i].sources.empty())
+        stiffness_[i] = projected_stiffness(posed_body(input, reduced_.poses[i]), reduced_.poses[i]);
+    share_gradients(reduced_.mesh, settings_.directions, bases->region_sizes, stiffness_, same_gradients,
+                    reduced_.poses);
     reduced_.basis = reduced_.poses.front().basis;
     reduced_.modes_seconds += seconds_since(start);
     return {};
@@ -331,8 +339,8 @@ class Reduction {
     return cubature;
   }
 
-  /// The poses, and those between them whose linear response is known.
-  std::optional<PoseSpaceWeights> linear_poses(const Rig& rest, const MatX& between) const {
+  /// The poses, and those between them whose correction is known.
+  std::optional<PoseSpaceWeights> correction_poses(const Rig& rest, const MatX& between) const {
     if (between.cols() == 0) return {};
     std::vector<std::vector<double>> all;
     for (const PoseBasis& pose : reduced_.poses) all.push_back(pose.p);
@@ -355,11 +363,10 @@ class Reduction {
     model.material = settings_.material;
     model.poses = std::move(weights_);
     model.stiffness = stiffness_.front().diagonal();
-    model.added = cubature.added;
-    model.taken = cubature.taken;
-    model.taken_limit = cubature.taken_limit;
-    model.linear = cubature.linear;
-    model.linear_poses = linear_poses(*model.rest, cubature.between);
+    model.linear = stiffness_;
+    model.corrections = cubature.corrections;
+    model.correction_limit = cubature.correction_limit;
+    model.correction_poses = correction_poses(*model.rest, cubature.between);
     model.height = height_;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);

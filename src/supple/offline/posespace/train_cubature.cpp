@@ -9,6 +9,7 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 namespace supple {
@@ -30,26 +31,9 @@ std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index
   return some;
 }
 
-struct Correction {
-  MatX added, taken;
-};
-
 /// How much more energy than usual the corrections may take away before they fade. Flesh is then some three hundred
 /// times as far out as usual, farther than any motion takes it, and must still come back.
 constexpr double typical_takes = 1e5;
-
-/// Λ − K_c in a positive and a negative part; at most a share of Λ is taken away.
-Correction correction_of(const MatX& stiffness, const MatX& K_c) {
-  constexpr double most = 0.5;
-  const Eigen::LLT<MatX> root(stiffness);
-  MatX scaled = root.matrixL().solve(K_c);
-  scaled = root.matrixL().solve(scaled.transpose()).eval();
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(MatX(MatX::Identity(K_c.rows(), K_c.cols()) - scaled));
-  const VecX& values = eigen.eigenvalues();
-  const MatX V = root.matrixL() * eigen.eigenvectors();
-  return {V * values.cwiseMax(0.0).asDiagonal() * V.transpose(),
-          V * (-values).cwiseMax(0.0).cwiseMin(most).asDiagonal() * V.transpose()};
-}
 
 /// How far coordinates go: their static answers to the inertia of the known motion, no force below a tenth of the
 /// largest. Without a known motion all get the same force. Flesh is taken to sway by no more than a two-hundredth of
@@ -87,16 +71,23 @@ std::vector<std::vector<Vec3>> training_shapes(const TrainingInput& input, std::
   return shapes;
 }
 
-/// Of a cubature with its corrections. Samples are of what departs from the linear answer Λ; `missing` is what C⁺ and
+/// Of a cubature with its corrections. Samples are of what departs from the linear answer Λ; `missing` is what C and
 /// K_c have more than it.
-double unseen_error(const CubatureSamples& samples, const Cubature& cubature, const MatX& missing, const MatX& taken,
-                    double taken_limit) {
-  const MatX& q = samples.coordinates;
-  const VecX energy =
-      0.5 * (taken * q).cwiseProduct(q).colwise().sum().transpose().cwiseProduct(samples.lengths.cwiseAbs2());
-  const VecX t = (1 + energy.array() / taken_limit).inverse();
-  const MatX corrected = missing * q - taken * q * t.cwiseAbs2().asDiagonal();
-  return (cubature_residual(samples, cubature) + corrected).norm() / samples.length;
+double whole_error(const CubatureSamples& samples, const MatX& residual, const MatX& missing) {
+  return (residual + missing * samples.coordinates).norm() / samples.length;
+}
+
+/// To judge a choice of sites by: bases of all candidates are not kept.
+CubatureSamples judging_samples(const ElasticSampling& sampling, int count, std::mt19937_64& random) {
+  CubatureSamples samples = elastic_samples(sampling, count, random);
+  samples.bases.clear();
+  return samples;
+}
+
+double root_mean_square(std::span<const double> values) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  return values.empty() ? 0 : std::sqrt(squares / static_cast<double>(values.size()));
 }
 
 /// Columns first, first + 2, …, but for those in which next to nothing happens.
@@ -136,15 +127,19 @@ class Trainer {
         all.push_back(elastic_samples(sampling(i, candidates), count, random_, training ? linear_ : 0));
       return joined(std::move(all));
     };
-    const bool judged_whole = input_.poses.size() > 1 && settings_.elements == 0;
-    const Cubature chosen =
-        judged_whole ? choose_elements(sample, candidates) : choose_sites(sample, settings_.elements);
-    std::vector<Index> sites;
-    for (const Index site : chosen.sites) sites.push_back(candidates[static_cast<std::size_t>(site)]);
-    result.elastic_training_error = chosen.training_error;
-    std::vector<Cubature> weighted = final_weights(sites, chosen);
-    for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, std::move(weighted[i]), result);
-    if (!between_.empty()) finish_between(sites, result);
+    const auto choose = [&](double enough) {
+      return settings_.elements == 0 ? choose_elements(sample, candidates, enough)
+                                     : choose_sites(sample, settings_.elements);
+    };
+    if (between_.empty()) return finish(choose(0.85 * posed_tolerance()), candidates, result);
+    // Between poses errors can't be told before weights are fitted together, which takes long. So elements are first
+    // chosen for the poses alone; what comes out says how much less is to be expected of more of them.
+    finish(choose(std::numeric_limits<double>::infinity()), candidates, result);
+    const double aim = 0.95 * posed_tolerance();
+    if (settings_.elements > 0 || decisive_error_ <= aim) return;
+    const double enough = expected_ * aim / decisive_error_;
+    result = {};
+    finish(choose(enough), candidates, result);
   }
 
   void train_vertices(PoseCubature& result) {
@@ -171,6 +166,15 @@ class Trainer {
   }
 
  private:
+  void finish(const Cubature& chosen, std::span<const Index> candidates, PoseCubature& result) {
+    std::vector<Index> sites;
+    for (const Index site : chosen.sites) sites.push_back(candidates[static_cast<std::size_t>(site)]);
+    result.elastic_training_error = chosen.training_error;
+    std::vector<Cubature> weighted = final_weights(sites, chosen);
+    for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, std::move(weighted[i]), result);
+    if (!between_.empty()) finish_between(sites, result);
+  }
+
   /// A pose between those of the model, and what all elements make of it.
   struct Between {
     BetweenPose at;
@@ -190,10 +194,9 @@ class Trainer {
     return select_cubature(known, {.most_sites = most, .tolerance = settings_.tolerance}, progress_, &watched);
   }
 
-  /// Poses between those of the model. The farther half helps to make the result, the others, as far from all of them
-  /// as poses of the character are, judge it.
+  /// Poses between those of the model. The farther half helps to make the result.
   void find_between() {
-    constexpr std::size_t most = 24;
+    constexpr std::size_t most = 48;
     if (input_.poses.size() == 1 || input_.weights == nullptr) return;
     const PoseLayout& layout = input_.rest.layout();
     std::vector<std::vector<double>> candidates(input_.known_poses.begin(), input_.known_poses.end());
@@ -213,9 +216,12 @@ class Trainer {
   }
   /// A step costs elements × coordinates: where coordinates are few, more elements are cheap, and seen.
   double pose_tolerance() const {
-    return std::clamp(0.002 * std::sqrt(static_cast<double>(size())), 0.75 * settings_.pose_tolerance,
-                      settings_.pose_tolerance);
+    return strictness() * std::clamp(0.002 * std::sqrt(static_cast<double>(size())), 0.75 * settings_.pose_tolerance,
+                                     settings_.pose_tolerance);
   }
+  double posed_tolerance() const { return strictness() * settings_.posed_tolerance; }
+  /// Who asks for another tolerance than usual asks for it everywhere.
+  double strictness() const { return settings_.tolerance / TrainingSettings{}.tolerance; }
   std::size_t making() const { return (between_.size() + 1) / 2; }
   Eigen::Index size() const { return input_.stiffness.front().rows(); }
 
@@ -240,38 +246,82 @@ class Trainer {
     return result;
   }
 
-  /// Elements are judged as they will be used: with each pose's own weights and its correction in the poses, and
-  /// between them with blended weights. Corrections there are left to finish_between().
+  /// Elements are judged as they will be used: with each pose's own weights in the poses, which their corrections make
+  /// exact for small deformations, and elsewhere as steps see it.
   template <class Sampler>
-  Cubature choose_elements(const Sampler& sample, std::span<const Index> candidates) {
+  Cubature choose_elements(const Sampler& sample, std::span<const Index> candidates, double enough) {
     const CubatureSamples known = sample(samples_, true);
     std::vector<CubatureSamples> here, elsewhere;
     for (std::size_t i = 0; i < input_.poses.size(); ++i) {
       ElasticSampling own = sampling(i, candidates);
       own.shapes = own.shapes.last(1);
-      here.push_back(elastic_samples(own, 16, random_));
+      here.push_back(judging_samples(own, 16, random_));
     }
+    if (between_.empty()) elsewhere.push_back(judging_samples(sampling(0, candidates), 48, random_));
     for (std::size_t k = 0; k < making(); ++k)
-      elsewhere.push_back(elastic_samples(sampling(between_[k], candidates), 16, random_));
+      elsewhere.push_back(judging_samples(sampling(between_[k], candidates), 16, random_));
+    const auto error_at = [&](std::size_t pose, const CubatureSamples& samples, const Cubature& own) {
+      return cubature_residual(sampling(pose, candidates), samples, own).norm() / samples.length;
+    };
     const auto good_enough = [&](const Cubature& chosen) {
       std::vector<Cubature> own;
       for (std::size_t i = 0; i < input_.poses.size(); ++i) {
         own.push_back(with_own_weights(known, i, chosen));
-        const MatX K_c = cubature_stiffness(sampling(i, candidates), own.back());
-        const Correction correction = correction_of(input_.stiffness[i], K_c);
-        // Λ − K_c in all, but for what may not be taken away.
-        const MatX missing = correction.added - correction.taken + K_c - input_.stiffness[i];
-        const MatX residual = cubature_residual(here[i], own.back()) + missing * here[i].coordinates;
-        if (residual.norm() > pose_tolerance() * here[i].length) return false;
+        if (error_at(i, here[i], own.back()) > pose_tolerance()) return false;
       }
-      for (std::size_t k = 0; k < elsewhere.size(); ++k)
-        if (cubature_error(elsewhere[k], blended(between_[k].at, own)) > 0.75 * settings_.posed_tolerance) return false;
-      return true;
+      expected_ =
+          between_.empty() ? error_at(0, elsewhere.front(), own.front()) : error_between(elsewhere, own, candidates);
+      return expected_ <= enough;
     };
     return select_cubature(known, {}, progress_, [&](const Cubature& chosen) {
       // The sites' common weights are worse than the poses' own; no use in looking closely while they are far off.
       return chosen.training_error < 4 * settings_.tolerance && good_enough(chosen);
     });
+  }
+
+  /// Corrections that are known at some poses.
+  struct Corrections {
+    PoseSpaceWeights weights;
+    std::vector<MatX> C;
+
+    MatX at(const BetweenPose& pose) const {
+      std::vector<double> w(C.size()), scratch = w;
+      weights.evaluate(pose.pose().p, w, scratch);
+      return pose.blended(C, w);
+    }
+  };
+
+  /// In each of the poses that help to make the result, with corrections known in all others: a little more than what
+  /// is to be expected where they are known in all of them.
+  double error_between(std::span<const CubatureSamples> samples, const std::vector<Cubature>& own,
+                       std::span<const Index> candidates) const {
+    std::vector<std::vector<double>> poses;
+    std::vector<MatX> C, missing;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      poses.push_back(input_.poses[i].p);
+      C.push_back(input_.stiffness[i] - cubature_stiffness(sampling(i, candidates), own[i]));
+    }
+    for (std::size_t k = 0; k < samples.size(); ++k) {
+      const Between& between = between_[k];
+      missing.push_back(cubature_stiffness(sampling(between, candidates), blended(between.at, own)) -
+                        between.stiffness);
+      poses.push_back(between.at.pose().p);
+      C.push_back(between.at.unscaled(-missing.back()));
+    }
+    std::vector<double> errors;
+    for (std::size_t k = 0; k < samples.size(); ++k) {
+      const auto without = [&](auto all) {
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(own.size() + k));
+        return all;
+      };
+      Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(input_.rest.layout(), without(poses));
+      if (!weights.ok()) continue;
+      const Corrections known{std::move(*weights), without(C)};
+      const MatX residual =
+          cubature_residual(sampling(between_[k], candidates), samples[k], blended(between_[k].at, own));
+      errors.push_back(whole_error(samples[k], residual, known.at(between_[k].at) + missing[k]));
+    }
+    return root_mean_square(errors);
   }
 
   /// A pose between those of the model with its cubature, to try corrections on.
@@ -280,6 +330,12 @@ class Trainer {
     Cubature cubature;
     MatX K_c;
     CubatureSamples unseen;
+    bool known = false;  ///< its correction
+
+    double error(const Corrections& corrections) const {
+      return whole_error(unseen, cubature_residual(unseen, cubature),
+                         corrections.at(between.at) + K_c - between.stiffness);
+    }
   };
   Trial trial(std::size_t number, const std::vector<Index>& sites, const PoseCubature& result, int samples) {
     const Between& between = between_[number];
@@ -289,56 +345,48 @@ class Trainer {
     MatX K_c = cubature_stiffness(where, cubature);
     return {between, std::move(cubature), std::move(K_c), elastic_samples(where, samples, random_)};
   }
-  double error_of(const Trial& trial, const PoseSpaceWeights& weights, const PoseCubature& result) const {
-    std::vector<double> w(static_cast<std::size_t>(weights.pose_count())), scratch = w;
-    weights.evaluate(trial.between.at.pose().p, w, scratch);
-    const MatX missing = trial.between.at.blended(result.added, w) + trial.K_c - trial.between.stiffness;
-    return unseen_error(trial.unseen, trial.cubature, missing, trial.between.at.blended(result.taken, w),
-                        result.taken_limit);
-  }
 
-  /// Linear responses, and with them corrections, at more poses: where they are missed most, until forces are right
-  /// everywhere.
+  /// Corrections at more poses: where they are missed most, until forces are right everywhere.
   void finish_between(const std::vector<Index>& sites, PoseCubature& result) {
-    constexpr Eigen::Index most = 12;
     const PoseLayout& layout = input_.rest.layout();
-    std::vector<std::vector<double>> known;
-    for (const PoseBasis& pose : input_.poses) known.push_back(pose.p);
+    std::vector<std::vector<double>> poses;
+    for (const PoseBasis& pose : input_.poses) poses.push_back(pose.p);
     std::vector<Trial> trials;
     for (std::size_t k = 0; k < making(); ++k) trials.push_back(trial(k, sites, result, 16));
-    PoseSpaceWeights weights = *input_.weights;
+    Corrections corrections{*input_.weights, result.corrections};
     result.between.resize(layout.size(), 0);
-    while (result.between.cols() < most) {
+    for (;;) {
       double error = 0;
-      const Trial* worst = nullptr;
-      for (const Trial& each : trials) {
-        const double own = error_of(each, weights, result);
+      Trial* worst = nullptr;
+      for (Trial& each : trials) {
+        const double own = each.known ? 0 : each.error(corrections);
         if (own > error) error = own, worst = &each;
       }
-      if (error < 0.75 * settings_.posed_tolerance) break;
+      if (error < 0.75 * posed_tolerance()) break;
+      worst->known = true;
       const std::vector<double>& p = worst->between.at.pose().p;
-      if (std::find(known.begin(), known.end(), p) != known.end()) break;
-      known.push_back(p);
-      Result<PoseSpaceWeights> more = PoseSpaceWeights::create(layout, known);
+      poses.push_back(p);
+      Result<PoseSpaceWeights> more = PoseSpaceWeights::create(layout, poses);
       if (!more.ok()) break;
-      weights = std::move(*more);
+      corrections.weights = std::move(*more);
+      corrections.C.push_back(worst->between.at.unscaled(worst->between.stiffness - worst->K_c));
       result.between.conservativeResize(Eigen::NoChange, result.between.cols() + 1);
       result.between.rightCols(1) = Eigen::Map<const VecX>(p.data(), std::ssize(p));
-      result.linear.push_back(worst->between.at.unscaled(worst->between.stiffness));
-      const Correction correction = correction_of(result.linear.back(), worst->between.at.unscaled(worst->K_c));
-      result.added.push_back(correction.added);
-      result.taken.push_back(correction.taken);
     }
-    double squares = 0;
-    int judged = 0;
-    for (std::size_t k = between_.size() > 1 ? making() : 0; k < between_.size(); ++k, ++judged) {
-      const double error = error_of(trial(k, sites, result, 32), weights, result);
-      squares += error * error;
-      result.worst_posed_error = std::max(result.worst_posed_error, error);
-    }
+    judge_between(sites, corrections, result);
+    result.corrections = std::move(corrections.C);
+  }
+
+  /// Of the other half every second pose decides whether elements are enough; those between judge the result.
+  void judge_between(const std::vector<Index>& sites, const Corrections& corrections, PoseCubature& result) {
+    std::vector<double> errors, decisive;
+    for (std::size_t k = between_.size() > 2 ? making() : 0; k < between_.size(); ++k)
+      (k % 2 == 0 ? decisive : errors).push_back(trial(k, sites, result, 32).error(corrections));
+    decisive_error_ = root_mean_square(decisive);
+    if (errors.empty()) errors = decisive;
     // Rounded: sums over as many samples differ in their last bits with where they lie in memory.
-    result.posed_error = std::round(1e6 * std::sqrt(squares / judged)) / 1e6;
-    result.worst_posed_error = std::round(1e6 * result.worst_posed_error) / 1e6;
+    result.posed_error = std::round(1e6 * root_mean_square(errors)) / 1e6;
+    result.worst_posed_error = std::round(1e6 * *std::max_element(errors.begin(), errors.end())) / 1e6;
   }
 
   static std::vector<Index> every_place(const Cubature& chosen) {
@@ -370,22 +418,19 @@ class Trainer {
   /// The correction of one pose, and how good both are.
   void finish_pose(std::size_t pose, const std::vector<Index>& sites, Cubature cubature, PoseCubature& result) {
     const ElasticSampling own = sampling(pose, sites);
-    const MatX K_c = cubature_stiffness(own, cubature);
-    const Correction correction = correction_of(input_.stiffness[pose], K_c);
-    result.taken_limit = std::max(
-        result.taken_limit, typical_takes * 0.5 * spreads_[pose].cwiseProduct(correction.taken * spreads_[pose]).sum());
-    const MatX missing = correction.added + K_c - input_.stiffness[pose];
+    const MatX C = input_.stiffness[pose] - cubature_stiffness(own, cubature);
+    const MatX typical = spreads_[pose].transpose() * C * spreads_[pose];
+    result.correction_limit = std::max(result.correction_limit, typical_takes * 0.5 * typical.norm());
+    // The correction makes the linear answer exact: what is left is what cubature makes of the rest.
     const auto error = [&](const ElasticSampling& where) {
-      return unseen_error(elastic_samples(where, 64, random_), cubature, missing, correction.taken, result.taken_limit);
+      return cubature_error(elastic_samples(where, 64, random_), cubature);
     };
     ElasticSampling here = own, elsewhere = own;
     elsewhere.shapes = here.shapes.first(here.shapes.size() - 1);
     here.shapes = here.shapes.last(1);
     result.elastic_error = std::max(result.elastic_error, error(here));
     if (input_.poses.size() == 1) result.posed_error = result.worst_posed_error = error(elsewhere);
-    result.linear.push_back(input_.stiffness[pose]);
-    result.added.push_back(correction.added);
-    result.taken.push_back(correction.taken);
+    result.corrections.push_back(C);
     cubature.sites = sites;
     result.elements.push_back(std::move(cubature));
   }
@@ -395,6 +440,8 @@ class Trainer {
   Progress& progress_;
   std::mt19937_64 random_;
   int samples_ = 0, linear_ = 0;
+  double expected_ = 0;        ///< error outside the poses, of elements while they are chosen …
+  double decisive_error_ = 0;  ///< … and of those that were
   std::vector<Between> between_;
   std::vector<MatX> spreads_;
   std::vector<std::vector<std::vector<Vec3>>> shapes_;

@@ -13,8 +13,8 @@ namespace supple {
 
 struct TrainingSettings {
   double tolerance = 0.02;
-  /// With several poses, of the whole force: in the poses themselves, where flesh is usually asked to be exact, and
-  /// between them. Weights are then fitted to twice as many samples, which leaves some six sevenths of it.
+  /// Of the whole force, in the poses themselves, where flesh is usually asked to be exact, and in others. Weights are
+  /// then fitted to twice as many samples, which leaves some six sevenths of it.
   double pose_tolerance = 0.02, posed_tolerance = 0.04;
   int elements = 0;  ///< 0: as the tolerance asks
   int vertices = 0;  ///< likewise
@@ -38,13 +38,12 @@ struct TrainingInput {
 struct PoseCubature {
   std::vector<Cubature> elements;  ///< for each pose, the same sites: elements of the mesh
   Cubature vertices;
-  std::vector<MatX> added, taken;  ///< Λ_i − K_c = added − taken …
-  std::vector<MatX> linear;        ///< … and Λ_i, of all poses and then of those …
-  MatX between;                    ///< … between them, one p a column, whose linear response has to be known as well
-  double taken_limit = 1e-30;      ///< of the model
-  double elastic_error = 0;        ///< on samples that were not trained with, of the whole force; the worst pose's …
-  double posed_error = 0;          ///< … and in other poses of the character, as steps see them, all together …
-  double worst_posed_error = 0;    ///< … and in the worst of them
+  std::vector<MatX> corrections;    ///< C = Λ − K_c, of all poses and then of those …
+  MatX between;                     ///< … between them, one p a column, whose correction has to be known as well
+  double correction_limit = 1e-30;  ///< of the model
+  double elastic_error = 0;         ///< on samples that were not trained with, of the whole force; the worst pose's …
+  double posed_error = 0;           ///< … and in other poses of the character, as steps see them, all together …
+  double worst_posed_error = 0;     ///< … and in the worst of them
   double inertial_error = 0;
   double elastic_training_error = 0;
 };

@@ -81,11 +81,12 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     find_block_runs(pose_.kept(), model.elements[k].columns.place, 1, blocks_[k].runs);
   product_.assign(static_cast<std::size_t>(model.stride), T(0));
   force_ = product_;
-  corrected_ = {product_, product_, T(0), T(1)};
+  corrected_ = {product_, T(0), T(1)};
   elsewhere_ = corrected_;
   q_.assign(widest, T(0));
   sums_.assign(widest, Lanes(T(0)));
-  scratch_.assign(widest * model.poses, T(0));
+  ends_.assign(widest, 0);
+  terms_.resize(widest * model.poses);
 }
 
 template <class T>
@@ -108,7 +109,7 @@ void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const Prepar
     block.lambda[b] = lambda;
     modulus_ += sum_of(block.weight[b] * (mu + lambda));
   }
-  if (!pose_.constant()) pose_.blend(prepared, block.runs, scratch_.data(), block.blended.data());
+  if (!pose_.constant()) pose_.blend(prepared, block.runs, terms_, ends_, block.blended.data());
 }
 
 template <class T>
@@ -160,13 +161,11 @@ T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, const S
 
 template <class T>
 void CubatureForces<T>::correct(const T* q, Corrected& corrected) const {
-  std::fill(corrected.added.begin(), corrected.added.end(), T(0));
-  std::fill(corrected.taken.begin(), corrected.taken.end(), T(0));
-  pose_.multiply(pose_.added(), q, corrected.added.data());
-  pose_.multiply(pose_.taken(), q, corrected.taken.data());
-  const T taken = T(0.5) * dot(corrected.taken.data(), q, stride());
-  corrected.t = T(1) / (T(1) + taken / static_cast<T>(prepared_->model->taken_limit));
-  corrected.energy = T(0.5) * dot(corrected.added.data(), q, stride()) - taken * corrected.t;
+  std::fill(corrected.product.begin(), corrected.product.end(), T(0));
+  pose_.multiply(pose_.correction(), q, corrected.product.data());
+  const T s = T(0.5) * dot(corrected.product.data(), q, stride());
+  corrected.t = s < T(0) ? T(1) / (T(1) - s / static_cast<T>(prepared_->model->correction_limit)) : T(1);
+  corrected.energy = s * corrected.t;
 }
 
 template <class T>
@@ -174,7 +173,7 @@ T CubatureForces<T>::evaluate(const T* q) {
   correct(q, corrected_);
   T energy = corrected_.energy;
   const T t = corrected_.t;
-  for (std::size_t c = 0; c < force_.size(); ++c) force_[c] = corrected_.added[c] - t * t * corrected_.taken[c];
+  for (std::size_t c = 0; c < force_.size(); ++c) force_[c] = t * t * corrected_.product[c];
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const PreparedElements<T>& elements = prepared_->elements[k];
@@ -212,18 +211,19 @@ void CubatureForces<T>::multiply_changing(const T* x, T* y) {
         block.materials);
     scatter_sums(elements, y);
   }
-  std::fill(product_.begin(), product_.end(), T(0));
-  pose_.multiply(pose_.taken(), x, product_.data());
   const T t = corrected_.t;
-  const T back =
-      T(2) * t * t * t / static_cast<T>(prepared_->model->taken_limit) * dot(corrected_.taken.data(), x, stride());
-  for (std::size_t c = 0; c < product_.size(); ++c) y[c] += back * corrected_.taken[c] - t * t * product_[c];
+  if (t > T(0.999)) return;
+  std::fill(product_.begin(), product_.end(), T(0));
+  pose_.multiply(pose_.correction(), x, product_.data());
+  const T back = T(2) * t * t * t / static_cast<T>(prepared_->model->correction_limit) *
+                 dot(corrected_.product.data(), x, stride());
+  for (std::size_t c = 0; c < product_.size(); ++c) y[c] += back * corrected_.product[c] + (t * t - T(1)) * product_[c];
 }
 
 template <class T>
 void CubatureForces<T>::multiply_stiffness(const T* x, T* y) {
   multiply_changing(x, y);
-  pose_.multiply(pose_.added(), x, y);
+  pose_.multiply(pose_.correction(), x, y);
 }
 
 template <class T>

@@ -13,8 +13,8 @@
 // ∂P/∂F: the material that was found at F says what it makes of a direction.
 //
 // To energy, force and stiffness the corrections C of the poses' linear responses are added
-// (asset/pose_space_model.h): with s = ½ qᵀ C⁻ q, t = 1/(1 + s/s₀)
-//   ½ qᵀ C⁺ q − s t      C⁺ q − t² C⁻ q      C⁺ − t² C⁻ + 2 t³/s₀ (C⁻q)(C⁻q)ᵀ
+// (asset/pose_space_model.h): with s = ½ qᵀ C q, t = 1 where s ≥ 0 and 1/(1 − s/s₀) elsewhere
+//   s t      t² C q      t² C + 2 t³/s₀ (Cq)(Cq)ᵀ where s < 0
 // Between known poses the rotation counts as constant in an element. Taking its gradient
 // along would strain flesh wherever limbs bend, however little it moves: R is a choice of directions, blended from few
 // sites, and its wrinkles are not the body's (measured: docs/theory.md).
@@ -50,7 +50,7 @@ class CubatureForces {
   T evaluate(const T* q);
   /// f += f̃ of the last evaluate().
   void add_force(T* f) const;
-  /// y += (K̃ − C⁺) x of the last evaluate(): what changes with q.
+  /// y += (K̃ − C) x of the last evaluate(): what changes with q. Of C that is next to nothing, unless flesh is far out.
   void multiply_changing(const T* x, T* y);
   /// y += K̃ x
   void multiply_stiffness(const T* x, T* y);
@@ -103,9 +103,9 @@ class CubatureForces {
   /// Own coordinates of a block into q_, scaled as its gradients are stored, and what it has in sums_ out to all.
   void gather(const PreparedElements<T>& prepared, const T* all);
   void scatter_sums(const PreparedElements<T>& prepared, T* all) const;
-  /// Of the corrections at a q.
+  /// Of the correction at a q.
   struct Corrected {
-    std::vector<T> added, taken;  ///< C⁺ q, C⁻ q
+    std::vector<T> product;  ///< C q
     T energy, t;
   };
   void correct(const T* q, Corrected& corrected) const;
@@ -117,9 +117,10 @@ class CubatureForces {
   Corrected elsewhere_;   ///< … and in energy()
   std::vector<T> force_;  ///< f̃ of the last evaluate()
   std::vector<T> product_;
-  std::vector<T> q_;         ///< of a block
-  std::vector<Lanes> sums_;  ///< Dᵀs of a block, still apart by lanes
-  std::vector<T> scratch_;
+  std::vector<T> q_;                                        ///< of a block
+  std::vector<Lanes> sums_;                                 ///< Dᵀs of a block, still apart by lanes
+  std::vector<typename PoseInterpolation<T>::Term> terms_;  ///< of a block's columns …
+  std::vector<std::uint32_t> ends_;                         ///< … and of each column their end
   T modulus_ = T(0);  ///< Σ w (μ + λ): energies are differences of numbers of this size
 };
 

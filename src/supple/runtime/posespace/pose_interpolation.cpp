@@ -20,19 +20,26 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   const PreparedModel<T>& model = *prepared_;
   kept_ = KeptColumns(model.size, LanesOf<T>::width);
   exact_.assign(model.poses, 0.0);
-  linear_exact_.assign(static_cast<std::size_t>(model.model->linear_pose_count()), 0.0);
-  scratch_ = linear_exact_;
+  correction_exact_.assign(static_cast<std::size_t>(model.model->correction_pose_count()), 0.0);
+  scratch_ = correction_exact_;
   weights_.assign(model.poses, T(0));
   active_.assign(model.poses, 0);
   scale_.assign(stride(), T(0));
   factors_.assign(model.poses * stride(), T(0));
+  gradient_factors_ = factors_;
   products_.assign(model.mass.matrices, T(0));
-  shares_.assign(linear_exact_.size(), T(0));
+  shares_.assign(exact_.size(), T(0));
+  correction_shares_.assign(correction_exact_.size(), T(0));
   linear_scale_.assign(stride(), T(0));
-  summed_.assign(std::max(products_.size(), shares_.size()), 0);
+  stored_.assign(model.poses, 0);
+  for (const auto* stack : {&model.mass, &model.linear, &model.corrections}) {
+    group_factors_.resize(std::max(group_factors_.size(), stack->groups()));
+    summed_end_.resize(std::max(summed_end_.size(), stack->patterns.size()));
+  }
+  summed_.resize(group_factors_.size());
   mass_.assign(model.triangle(), T(0));
-  for (auto* matrix : {&added_, &taken_, &linear_}) matrix->assign(model.triangle(), T(0));
-  exact_[0] = linear_exact_[0] = 1;
+  for (auto* matrix : {&correction_, &linear_}) matrix->assign(model.triangle(), T(0));
+  exact_[0] = correction_exact_[0] = 1;
   weights_[0] = T(1);
   active_count_ = 1;
   combine_mass();
@@ -47,10 +54,10 @@ void PoseInterpolation<T>::update(std::span<const double> p) {
     weights_[i] = static_cast<T>(exact_[i]);
     if (std::abs(exact_[i]) > negligible) active_[active_count_++] = i;
   }
-  if (const auto& more = prepared_->model->linear_poses)
-    more->evaluate(p, linear_exact_, scratch_);
+  if (const auto& more = prepared_->model->correction_poses)
+    more->evaluate(p, correction_exact_, scratch_);
   else
-    linear_exact_ = exact_;
+    correction_exact_ = exact_;
   combine_mass();
 }
 
@@ -76,7 +83,7 @@ void PoseInterpolation<T>::combine_system(T mass_factor, T linear_factor, T* A, 
   for_each_column([&](int c, int begin, int end) {
     for (int at = c * s + begin; at < c * s + end; at += Lanes::width) {
       const Lanes mass = c_mass * load(mass_.data() + at), linear = load(linear_.data() + at);
-      store(A + at, mass + c_linear * linear + load(added_.data() + at));
+      store(A + at, mass + c_linear * linear + load(correction_.data() + at));
       store(P + at, mass + (c_linear + one) * linear);
     }
   });
@@ -101,21 +108,36 @@ void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
 
 template <class T>
 template <class Vector>
+void PoseInterpolation<T>::find_summed(const TriangleStack<Vector>& stack, const std::vector<T>& factors) {
+  for (std::size_t p = 0; p < stack.patterns.size(); ++p) {
+    const auto& pattern = stack.patterns[p];
+    T* sums = group_factors_.data();
+    std::fill_n(sums, pattern.groups, T(0));
+    for (std::size_t k = 0; k < stack.matrices; ++k)
+      if (pattern.group[k] >= 0) sums[pattern.group[k]] += factors[k];
+    // About half of all shares are zero: poses that lie behind others.
+    std::size_t count = pattern.first;
+    for (std::uint32_t g = 0; g < pattern.groups; ++g)
+      if (sums[g] != T(0)) summed_[count++] = {sums[g], g};
+    summed_end_[p] = count;
+  }
+}
+
+template <class T>
+template <class Vector>
 void PoseInterpolation<T>::sum(const TriangleStack<Vector>& stack, const std::vector<T>& factors, const T* scale,
                                T* result) {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
-  // About half of all shares are zero: poses that lie behind others.
-  std::size_t count = 0;
-  for (std::size_t k = 0; k < stack.matrices; ++k)
-    if (factors[k] != T(0)) summed_[count++] = k;
+  find_summed(stack, factors);
   const Vector* values = stack.values.data();
-  for (const auto& [column, row] : stack.places) {
+  for (const auto& [column, row, pattern] : stack.places) {
     const Vector* own = values;
-    values += stack.matrices;
+    values += stack.patterns[pattern].groups;
     if (!kept_.all() && !(kept_.has(column) && kept_.has(row))) continue;
     Lanes sum(T(0));
-    for (std::size_t n = 0; n < count; ++n) sum += widened(own[summed_[n]]) * Lanes(factors[summed_[n]]);
+    for (std::size_t n = stack.patterns[pattern].first; n < summed_end_[pattern]; ++n)
+      sum += widened(own[summed_[n].place]) * Lanes(summed_[n].factor);
     if (scale != nullptr) sum = sum * Lanes(scale[column]) * load(scale + row);
     store(result + column * s + row, sum);
   }
@@ -140,61 +162,92 @@ void PoseInterpolation<T>::combine_mass() {
     for (int r = begin; r < end; r += Lanes::width) store(column + r, load(column + r) * own * load(scale_.data() + r));
   });
   combine_stiffness();
-  for (const std::size_t i : active())
-    for (std::size_t c = 0; c < stride(); ++c) factors_[i * stride() + c] = weights_[i] * scale_[c];
+  find_factors(model.sources, factors_);
+  find_factors(model.gradient_sources, gradient_factors_);
+  for (std::size_t i = 0; i < stored_.size(); ++i)
+    stored_[i] = std::any_of(factors(i), factors(i) + stride(), [](T factor) { return factor != T(0); }) ? 1 : 0;
+}
+
+template <class T>
+void PoseInterpolation<T>::find_factors(const std::vector<int>& sources, std::vector<T>& factors) const {
+  std::fill(factors.begin(), factors.end(), T(0));
+  for (const std::size_t i : active()) {
+    const int* source = sources.data() + i * stride();
+    for (std::size_t c = 0; c < stride(); ++c)
+      factors[static_cast<std::size_t>(source[c]) * stride() + c] += weights_[i] * scale_[c];
+  }
 }
 
 template <class T>
 void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
-  double total = 0;
-  for (const double weight : linear_exact_) total += std::max(0.0, weight);
-  for (std::size_t i = 0; i < shares_.size(); ++i) shares_[i] = static_cast<T>(std::max(0.0, linear_exact_[i]) / total);
+  const auto find_shares = [](const std::vector<double>& weights, std::vector<T>& shares) {
+    double total = 0;
+    for (const double weight : weights) total += std::max(0.0, weight);
+    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<T>(std::max(0.0, weights[i]) / total);
+  };
+  find_shares(exact_, shares_);
+  find_shares(correction_exact_, correction_shares_);
   for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = scale_[c] * model.linear_scale[c];
-  sum(model.added, shares_, linear_scale_.data(), added_.data());
-  sum(model.taken, shares_, linear_scale_.data(), taken_.data());
   sum(model.linear, shares_, linear_scale_.data(), linear_.data());
+  sum(model.corrections, correction_shares_, linear_scale_.data(), correction_.data());
 }
 
 template <class T>
-void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, T* scratch,
+void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs,
+                                 std::span<Term> terms, std::span<std::uint32_t> ends,
                                  typename PreparedElements<T>::Stored* result) const {
   using Lanes = typename PreparedElements<T>::Lanes;
-  const std::size_t columns = elements.columns.place.size(), batches = elements.tets.batch_count();
-  const std::size_t poses = prepared_->poses;
-  for (std::size_t k = 0; k < active_count_; ++k) elements.columns.gather(factors(active_[k]), scratch + k * columns);
-  const auto blend_column = [&](std::size_t b, std::size_t c) {
-    const std::size_t at = b * elements.batch_size() + 9 * c;
-    Lanes sums[9];
-    for (Lanes& sum : sums) sum = Lanes(T(0));
-    for (std::size_t k = 0; k < active_count_; ++k) {
-      const Lanes factor(scratch[k * columns + c]);
-      const auto* source = elements.gradients.data() + poses * at + 9 * active_[k];
-      for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
+  const StoredPoses& stored = elements.stored;
+  std::uint32_t count = 0;
+  for (std::size_t c = 0; c < stored.columns(); ++c) {
+    const auto place = static_cast<std::size_t>(elements.columns.place[c]);
+    for (std::uint32_t k = stored.begin[c]; k < stored.begin[c + 1]; ++k) {
+      const T factor = gradient_factors(static_cast<std::size_t>(stored.pose[k]))[place];
+      if (factor != T(0)) terms[count++] = {factor, 9 * k};
     }
-    for (std::size_t n = 0; n < 9; ++n) result[at + n] = narrowed(sums[n], result[at + n]);
-  };
-  for (std::size_t b = 0; b < batches; ++b)
-    for (const ColumnRun& run : runs)
-      for (int c = run.begin; c < run.end; ++c) blend_column(b, static_cast<std::size_t>(c));
+    ends[c] = count;
+  }
+  const auto* batch = elements.gradients.data();
+  for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, batch += 9 * stored.count()) {
+    for (const ColumnRun& run : runs) {
+      std::uint32_t k = run.begin > 0 ? ends[static_cast<std::size_t>(run.begin) - 1] : 0;
+      for (int c = run.begin; c < run.end; ++c) {
+        Lanes sums[9];
+        for (Lanes& sum : sums) sum = Lanes(T(0));
+        for (; k < ends[static_cast<std::size_t>(c)]; ++k) {
+          const Lanes factor(terms[k].factor);
+          const auto* source = batch + terms[k].place;
+          for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
+        }
+        auto* target = result + b * elements.batch_size() + 9 * static_cast<std::size_t>(c);
+        for (std::size_t n = 0; n < 9; ++n) target[n] = narrowed(sums[n], target[n]);
+      }
+    }
+  }
 }
 
 template <class T>
 void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockColumns& columns,
                                  std::span<const ColumnRun> runs, T* scratch, T* result) const {
   using Lanes = LanesOf<T>;
-  const std::size_t width = matrices.stride;
-  for (std::size_t k = 0; k < active_count_; ++k) {
-    T* row = scratch + k * width;
-    std::fill(row, row + width, T(0));
-    columns.gather(factors(active_[k]), row);
-    for (std::size_t c = 0; c < width; ++c) row[c] *= matrices.scale[c];
+  const std::size_t stride = matrices.stride;
+  const StoredPoses& stored = matrices.stored;
+  for (std::size_t i = 0; i < stored_.size(); ++i) {
+    T* row = scratch + i * stride;
+    std::fill(row, row + stride, T(0));
+    columns.gather(factors(i), row);
+    for (std::size_t c = 0; c < stride; ++c) row[c] *= matrices.scale[c];
   }
   const auto blend_vector = [&](std::size_t r, std::size_t c) {
-    const auto* vectors = matrices.vectors(r, c);
+    const std::size_t vector = c / Lanes::width;
+    const auto* row = matrices.packed.data() + r * stored.count();
     Lanes sum(T(0));
-    for (std::size_t k = 0; k < active_count_; ++k) sum += widened(vectors[active_[k]]) * load(scratch + k * width + c);
-    store(result + r * width + c, sum);
+    for (std::size_t k = stored.begin[vector]; k < stored.begin[vector + 1]; ++k) {
+      const auto pose = static_cast<std::size_t>(stored.pose[k]);
+      if (stored_[pose]) sum += widened(row[k]) * load(scratch + pose * stride + c);
+    }
+    store(result + r * stride + c, sum);
   };
   for (std::size_t r = 0; r < matrices.rows; ++r)
     for (const ColumnRun& run : runs)

@@ -3,10 +3,10 @@
 //
 //   w(p), as pose-space deformation weighs them             M̂ = Σ_i Σ_j w_i w_j Û_iᵀ M Û_j
 //   Υ_c = M̂_cc^(−1/2): columns of unit mass                 M̃ = Υ M̂ Υ
-//   Λ̃ = Υ Σ_i w⁺_i Λ_i Υ / Σ_i w⁺_i,  w⁺ = max(0, w), so that it is positive beyond the known poses, too; C⁺, C⁻
-//   likewise
+//   Λ̃ = Υ Σ_i w⁺_i Λ_i Υ / Σ_i w⁺_i,  w⁺ = max(0, w), so that it is positive beyond the known poses, too; C likewise
 //
-// Bases are then Σ_i Û_i diag(w_i Υ): a block asks for the factors of its own columns.
+// Bases are then Σ_i Û_i diag(w_i Υ): a block asks for the factors of its own columns. Poses that share a column add
+// their weights up in the factor of the one that it is from.
 #pragma once
 
 #include "supple/runtime/posespace/kept_columns.h"
@@ -31,16 +31,18 @@ class PoseInterpolation {
   /// Poses that count.
   std::span<const std::size_t> active() const { return {active_.data(), active_count_}; }
   T weight(std::size_t pose) const { return weights_[pose]; }
-  /// w_i Υ_c for all columns c.
+  /// Υ_c Σ w_j over the poses j whose column c is from this one, for all c.
   const T* factors(std::size_t pose) const { return factors_.data() + pose * stride(); }
 
-  /// Lower triangles of M̃, C⁺, C⁻ and Λ̃, padded columns.
+  /// The same for gradients.
+  const T* gradient_factors(std::size_t pose) const { return gradient_factors_.data() + pose * stride(); }
+
+  /// Lower triangles of M̃, C and Λ̃, padded columns.
   const T* mass() const { return mass_.data(); }
-  const T* added() const { return added_.data(); }
-  const T* taken() const { return taken_.data(); }
+  const T* correction() const { return correction_.data(); }
   const T* linear() const { return linear_.data(); }
 
-  /// A ← c_M M̃ + c_Λ Λ̃ + C⁺,  P ← c_M M̃ + (c_Λ + 1) Λ̃: lower triangles in padded columns.
+  /// A ← c_M M̃ + c_Λ Λ̃ + C,  P ← c_M M̃ + (c_Λ + 1) Λ̃: lower triangles in padded columns.
   void combine_system(T mass_factor, T linear_factor, T* A, T* P) const;
   /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
@@ -49,9 +51,15 @@ class PoseInterpolation {
   /// the block's columns that are kept, here in whole vectors.
   void blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, std::span<const ColumnRun> runs, T* scratch,
              T* result) const;
-  /// Likewise the gradients of elements; they stay divided by the columns' scale.
-  void blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, T* scratch,
-             typename PreparedElements<T>::Stored* result) const;
+  /// What a blended column is summed up from: where it is stored, and its factor.
+  struct Term {
+    T factor;
+    std::uint32_t place;
+  };
+  /// Likewise the gradients of elements; they stay divided by the columns' scale. `terms` have room for all that is
+  /// stored of a batch, `ends` for its columns.
+  void blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, std::span<Term> terms,
+             std::span<std::uint32_t> ends, typename PreparedElements<T>::Stored* result) const;
 
  private:
   std::size_t stride() const { return static_cast<std::size_t>(prepared_->stride); }
@@ -59,6 +67,10 @@ class PoseInterpolation {
   template <class Body>
   void for_each_column(const Body& body) const;
   void combine_mass();
+  void find_factors(const std::vector<int>& sources, std::vector<T>& factors) const;
+  /// What each pattern's groups count with.
+  template <class Vector>
+  void find_summed(const TriangleStack<Vector>& stack, const std::vector<T>& factors);
   void combine_stiffness();
   /// result ← Σ_k factors_k matrix_k, rows and columns then times `scale` where that is given.
   template <class Vector>
@@ -66,10 +78,14 @@ class PoseInterpolation {
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   KeptColumns kept_;
-  std::vector<double> exact_, linear_exact_, scratch_;
-  std::vector<T> weights_, scale_, linear_scale_, factors_, mass_, added_, taken_, linear_;
-  std::vector<T> products_, shares_;  ///< w_i w_j of all pairs, and w⁺_i / Σ w⁺
-  std::vector<std::size_t> active_, summed_;
+  std::vector<double> exact_, correction_exact_, scratch_;
+  std::vector<T> weights_, scale_, linear_scale_, factors_, gradient_factors_, mass_, correction_, linear_;
+  std::vector<T> products_, shares_, correction_shares_;  ///< w_i w_j of all pairs, and w⁺_i / Σ w⁺
+  std::vector<std::size_t> active_;
+  std::vector<char> stored_;             ///< of each pose: some pose that counts has columns from it
+  std::vector<T> group_factors_;         ///< of a TriangleStack …
+  std::vector<Term> summed_;             ///< … and those that aren't zero …
+  std::vector<std::size_t> summed_end_;  ///< … of each of its patterns
   std::size_t active_count_ = 0;
 };
 

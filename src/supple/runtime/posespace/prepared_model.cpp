@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace supple {
 namespace {
@@ -24,32 +25,52 @@ VecX column_scale(const std::vector<MatX>& poses) {
   return largest.unaryExpr([](double value) { return std::exp2(std::ceil(std::log2(value)) + 1); });
 }
 
+/// The poses that have columns of their own, for each `width` columns.
+StoredPoses stored_poses(const ColumnSources& sources, Index poses, const std::vector<Index>& columns,
+                         std::size_t width) {
+  StoredPoses result;
+  for (std::size_t c = 0; c < columns.size(); c += width) {
+    const auto group = std::span(columns).subspan(c, std::min(width, columns.size() - c));
+    for (Index pose = 0; pose < poses; ++pose)
+      if (std::any_of(group.begin(), group.end(), [&](Index column) { return sources.of(pose, column) == pose; }))
+        result.pose.push_back(pose);
+    result.close_column();
+  }
+  return result;
+}
+
 template <class T>
-PoseMatrices<T> pose_matrices(const std::vector<MatX>& matrices, std::size_t rows, int stride) {
-  constexpr Eigen::Index width = LanesOf<T>::width;
-  PoseMatrices<T> result;
-  result.rows = rows, result.stride = static_cast<std::size_t>(stride), result.poses = matrices.size();
-  const bool several = matrices.size() > 1;
-  if (several)
-    result.packed.assign(matrices.size() * rows * result.stride / width, StoredLanes<T>{});
-  else
-    result.values.assign(rows * result.stride, T(0));
-  const VecX scale = column_scale(matrices);
-  result.scale.assign(result.stride, T(1));
-  for (Eigen::Index c = 0; c < scale.size() && several; ++c)
-    result.scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
-  for (std::size_t i = 0; i < matrices.size(); ++i) {
-    const MatX& matrix = matrices[i];
-    for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-      for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
-        const std::size_t vector = static_cast<std::size_t>(r * stride + c) / width * matrices.size() + i;
-        if (several)
-          result.packed[vector].set(static_cast<int>(c % width), static_cast<T>(matrix(r, c) / scale[c]));
-        else
-          result.values[static_cast<std::size_t>(r * stride + c)] = static_cast<T>(matrix(r, c));
-      }
+void store_rows(const std::vector<MatX>& matrices, const VecX& scale, PoseMatrices<T>& result) {
+  constexpr auto width = static_cast<Eigen::Index>(LanesOf<T>::width);
+  result.packed.assign(result.rows * result.stored.count(), StoredLanes<T>{});
+  for (std::size_t vector = 0; vector < result.stored.columns(); ++vector) {
+    const Eigen::Index first = static_cast<Eigen::Index>(vector) * width, end = std::min(first + width, scale.size());
+    for (std::size_t k = result.stored.begin[vector]; k < result.stored.begin[vector + 1]; ++k) {
+      const MatX& matrix = matrices[static_cast<std::size_t>(result.stored.pose[k])];
+      for (Eigen::Index r = 0; r < matrix.rows(); ++r)
+        for (Eigen::Index c = first; c < end; ++c)
+          result.packed[static_cast<std::size_t>(r) * result.stored.count() + k].set(
+              static_cast<int>(c - first), static_cast<T>(matrix(r, c) / scale[c]));
     }
   }
+}
+
+template <class T>
+PoseMatrices<T> pose_matrices(const std::vector<MatX>& matrices, std::size_t rows, int stride, StoredPoses stored) {
+  PoseMatrices<T> result;
+  result.rows = rows, result.stride = static_cast<std::size_t>(stride), result.stored = std::move(stored);
+  result.scale.assign(result.stride, T(1));
+  if (matrices.size() > 1) {
+    const VecX scale = column_scale(matrices);
+    for (Eigen::Index c = 0; c < scale.size(); ++c)
+      result.scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
+    store_rows(matrices, scale, result);
+    return result;
+  }
+  result.values.assign(rows * result.stride, T(0));
+  for (Eigen::Index r = 0; r < matrices.front().rows(); ++r)
+    for (Eigen::Index c = 0; c < matrices.front().cols(); ++c)
+      result.values[static_cast<std::size_t>(r * stride + c)] = static_cast<T>(matrices.front()(r, c));
   return result;
 }
 
@@ -68,21 +89,20 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   return result;
 }
 
-/// From nine rows per element to nine vectors per column of a batch, columns divided by their `scale`; `stride` vectors
-/// from column to column.
+/// From nine rows per element to nine vectors per column of a batch, divided by the column's `scale`; `batch_size`
+/// vectors from batch to batch.
 template <class T, class Vector>
-void store_gradients(const MatX& gradients, const VecX& scale, Eigen::Index stride, Vector* target) {
-  constexpr auto width = static_cast<Eigen::Index>(PosedTets<T>::width);
-  for (Eigen::Index row = 0; row < gradients.rows(); ++row) {
-    const Eigen::Index element = row / 9, k = row % 9;
-    Vector* batch = target + element / width * stride * gradients.cols();
-    for (Eigen::Index c = 0; c < gradients.cols(); ++c)
-      batch[stride * c + k].set(static_cast<int>(element % width), static_cast<T>(gradients(row, c) / scale[c]));
+void store_gradients(const Eigen::Ref<const VecX>& column, double scale, std::size_t batch_size, Vector* target) {
+  constexpr std::size_t width = PosedTets<T>::width;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(column.size()); ++row) {
+    const std::size_t element = row / 9;
+    target[element / width * batch_size + row % 9].set(static_cast<int>(element % width),
+                                                       static_cast<T>(column[static_cast<Eigen::Index>(row)] / scale));
   }
 }
 
 template <class T>
-PreparedElements<T> prepare(const ElementBlock& block, int width) {
+PreparedElements<T> prepare(const PoseSpaceModel& model, const ElementBlock& block, int width) {
   PreparedElements<T> result;
   using Lanes = typename PreparedElements<T>::Lanes;
   result.columns = block_columns(block.columns, width);
@@ -91,22 +111,52 @@ PreparedElements<T> prepare(const ElementBlock& block, int width) {
   result.weight = lanes_of<T, Lanes>(block.weights, batches, T(0));
   result.mu = lanes_of<T, Lanes>(block.mu, batches, T(1));
   result.lambda = lanes_of<T, Lanes>(block.lambda, batches, T(1));
-  const std::size_t size = batches * result.batch_size(), poses = block.gradients.size();
   const VecX scale = column_scale(block.gradients);
   for (const double value : scale) result.scale.push_back(static_cast<T>(value));
-  result.gradients.assign(poses * size, typename PreparedElements<T>::Stored{});
-  for (std::size_t i = 0; i < poses; ++i)
-    store_gradients<T>(block.gradients[i], scale, static_cast<Eigen::Index>(9 * poses),
-                       result.gradients.data() + 9 * i);
+  result.stored = stored_poses(model.gradient_sources, model.pose_count(), block.columns, 1);
+  const std::size_t batch_size = 9 * result.stored.count();
+  result.gradients.assign(batches * batch_size, typename PreparedElements<T>::Stored{});
+  for (std::size_t c = 0; c < result.stored.columns(); ++c) {
+    const auto column = static_cast<Eigen::Index>(c);
+    for (std::size_t k = result.stored.begin[c]; k < result.stored.begin[c + 1]; ++k)
+      store_gradients<T>(block.gradients[static_cast<std::size_t>(result.stored.pose[k])].col(column), scale[column],
+                         batch_size, result.gradients.data() + 9 * k);
+  }
   return result;
 }
 
 template <class T>
-PreparedVertices<T> prepare(const VertexBlock& block, int width) {
+PreparedVertices<T> prepare(const PoseSpaceModel& model, const VertexBlock& block, int width) {
   PreparedVertices<T> result;
   result.columns = block_columns(block.columns, width);
-  result.basis = pose_matrices<T>(block.basis, 3 * block.frames.size(), result.columns.stride);
+  result.basis =
+      pose_matrices<T>(block.basis, 3 * block.frames.size(), result.columns.stride,
+                       stored_poses(model.sources, model.pose_count(), block.columns, static_cast<std::size_t>(width)));
   return result;
+}
+
+/// Of a lower triangle; zero above the diagonal, and below the matrix.
+template <class T, class Vector>
+Vector vector_at(const MatX& matrix, Eigen::Index column, Eigen::Index row) {
+  constexpr int width = LanesOf<T>::width;
+  Vector lanes{};
+  for (Eigen::Index r = std::max(row, column); r < std::min(row + width, matrix.rows()); ++r)
+    lanes.set(static_cast<int>(r - row), static_cast<T>(matrix(r, column)));
+  return lanes;
+}
+
+template <class Vector>
+bool same(const Vector& a, const Vector& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+template <class Vector>
+std::size_t find_or_add(TriangleStack<Vector>& stack, typename TriangleStack<Vector>::Pattern pattern) {
+  const auto known = std::find(stack.patterns.begin(), stack.patterns.end(), pattern);
+  if (known != stack.patterns.end()) return static_cast<std::size_t>(known - stack.patterns.begin());
+  pattern.first = stack.groups();
+  stack.patterns.push_back(std::move(pattern));
+  return stack.patterns.size() - 1;
 }
 
 template <class T, class Vector>
@@ -116,18 +166,22 @@ void stack_up(const std::vector<MatX>& matrices, TriangleStack<Vector>& stack) {
   const Eigen::Index size = matrices.front().rows();
   for (Eigen::Index c = 0; c < size; ++c) {
     for (Eigen::Index row = c / width * width; row < size; row += width) {
-      const Eigen::Index first = std::max(row, c), count = std::min(row + width, size) - first;
-      if (std::all_of(matrices.begin(), matrices.end(),
-                      [&](const MatX& matrix) { return matrix.col(c).segment(first, count).isZero(0); }))
-        continue;
-      stack.places.push_back({static_cast<int>(c), static_cast<int>(row)});
+      typename TriangleStack<Vector>::Pattern pattern;
+      std::vector<Vector> distinct;
       for (const MatX& matrix : matrices) {
-        Vector& lanes = stack.values.emplace_back();
-        for (Eigen::Index r = row; r < row + width; ++r) {
-          const bool inside = r >= first && r < first + count;
-          lanes.set(static_cast<int>(r - row), inside ? static_cast<T>(matrix(r, c)) : T(0));
+        const Vector lanes = vector_at<T, Vector>(matrix, c, row);
+        if (same(lanes, Vector{})) {
+          pattern.group.push_back(-1);
+          continue;
         }
+        auto known = std::find_if(distinct.begin(), distinct.end(), [&](const Vector& v) { return same(v, lanes); });
+        pattern.group.push_back(static_cast<int>(known - distinct.begin()));
+        if (known == distinct.end()) distinct.push_back(lanes);
       }
+      if (distinct.empty()) continue;
+      pattern.groups = distinct.size();
+      stack.places.push_back({static_cast<int>(c), static_cast<int>(row), find_or_add(stack, std::move(pattern))});
+      stack.values.insert(stack.values.end(), distinct.begin(), distinct.end());
     }
   }
 }
@@ -152,8 +206,13 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
   stride = padded(size, width);
   poses = static_cast<std::size_t>(model->pose_count());
   regions = region_ends(*model);
-  for (const ElementBlock& block : model->elements) elements.push_back(prepare<T>(block, width));
-  for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(block.vertices, width));
+  for (int pose = 0; pose < static_cast<int>(poses); ++pose)
+    for (int c = 0; c < stride; ++c) {
+      sources.push_back(c < size ? model->sources.of(pose, c) : pose);
+      gradient_sources.push_back(c < size ? model->gradient_sources.of(pose, c) : pose);
+    }
+  for (const ElementBlock& block : model->elements) elements.push_back(prepare<T>(*model, block, width));
+  for (const InertialBlock& block : model->inertia) inertia.push_back(prepare<T>(*model, block.vertices, width));
   surface = std::make_shared<const PreparedSurface<T>>(*model);
   prepare_linear();
   std::vector<MatX> pairs = or_else(model->mass, poses * (poses + 1) / 2, MatX::Identity(size, size));
@@ -165,17 +224,15 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
 
 template <class T>
 void PreparedModel<T>::prepare_linear() {
-  const auto count = static_cast<std::size_t>(model->linear_pose_count());
-  const std::vector<MatX> stiffness = or_else(model->linear, count, model->stiffness.asDiagonal());
+  const std::vector<MatX> stiffness = or_else(model->linear, poses, model->stiffness.asDiagonal());
   VecX largest = VecX::Constant(size, 1e-300);
   for (const MatX& pose : stiffness) largest = largest.cwiseMax(pose.diagonal());
   const VecX scale = largest.unaryExpr([](double value) { return std::exp2(std::ceil(0.5 * std::log2(value))); });
   linear_scale.assign(static_cast<std::size_t>(stride), T(0));
   for (Eigen::Index c = 0; c < size; ++c) linear_scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
-  const MatX none = MatX::Zero(size, size);
-  stack_up<T>(unscaled(or_else(model->added, count, none), scale), added);
-  stack_up<T>(unscaled(or_else(model->taken, count, none), scale), taken);
   stack_up<T>(unscaled(stiffness, scale), linear);
+  const auto count = static_cast<std::size_t>(model->correction_pose_count());
+  stack_up<T>(unscaled(or_else(model->corrections, count, MatX::Zero(size, size)), scale), corrections);
 }
 
 template struct PreparedModel<float>;

@@ -7,6 +7,7 @@
 #include "supple/runtime/posespace/lanes.h"
 #include "supple/runtime/posespace/posed_tets.h"
 
+#include <cstdint>
 #include <type_traits>
 
 namespace supple {
@@ -28,6 +29,16 @@ struct BlockColumns {
   }
 };
 
+/// Of each of a block's columns, or groups of columns, the poses that have one of their own: what is stored of it.
+struct StoredPoses {
+  std::vector<std::uint32_t> begin = {0};  ///< of each column among all that is stored, and their end
+  std::vector<int> pose;
+
+  std::size_t columns() const { return begin.size() - 1; }
+  std::size_t count() const { return pose.size(); }
+  void close_column() { begin.push_back(static_cast<std::uint32_t>(pose.size())); }
+};
+
 /// What is read in every step: in single precision half of it. Steps are bound by the memory they read, and 0.05 %
 /// of a basis is little beside cubature's 3 %.
 template <class T>
@@ -36,29 +47,37 @@ using StoredLanes = std::conditional_t<std::is_same_v<T, float>, HalfPack, Lanes
 /// Matrices of the same size, one for each pose, padded rows.
 template <class T>
 struct PoseMatrices {
-  std::size_t rows = 0, stride = 0, poses = 0;
+  std::size_t rows = 0, stride = 0;
   std::vector<T> values;  ///< of one pose alone
-  /// Of several: for each vector of a row that of the first pose, then of the second, …; times `scale`, powers of two.
+  /// Of several: for each vector of a row those of the poses that it is stored for; times `scale`, powers of two.
   std::vector<StoredLanes<T>> packed;
+  StoredPoses stored;    ///< of each vector of a row
   std::vector<T> scale;  ///< of each column, padded
-
-  /// All poses' vectors of a row, from column c on.
-  const StoredLanes<T>* vectors(std::size_t row, std::size_t c) const {
-    return packed.data() + (row * stride + c) / LanesOf<T>::width * poses;
-  }
 };
 
 /// Lower triangles of several symmetric matrices that are only ever summed up: of each vector of rows that isn't zero
 /// in all of them (regions that don't overlap have nothing in common) the matrices' vectors side by side, so that a
-/// weighted sum reads memory as it lies.
+/// weighted sum reads memory as it lies. What several matrices have in common there is stored once; which matrices that
+/// are is a pattern, and places have few of them.
 template <class Vector>
 struct TriangleStack {
   struct Place {
     int column, row;
+    std::size_t pattern;
+  };
+  struct Pattern {
+    std::vector<int> group;  ///< of each matrix: which of the vectors of a place it has; −1: zero
+    std::size_t groups = 0;  ///< vectors of a place
+    std::size_t first = 0;   ///< its groups among those of all patterns
+    bool operator==(const Pattern& other) const { return group == other.group; }
   };
   std::size_t matrices = 0;
+  std::vector<Pattern> patterns;
   std::vector<Place> places;
   std::vector<Vector> values;
+
+  /// Of all patterns.
+  std::size_t groups() const { return patterns.empty() ? 0 : patterns.back().first + patterns.back().groups; }
 };
 
 template <class T>
@@ -68,9 +87,11 @@ struct PreparedElements {
   BlockColumns columns;
   PosedTets<T> tets;
   std::vector<Lanes> weight, mu, lambda;  ///< for each pose all batches
-  /// D: for each batch and column nine vectors of the first pose, a lane for each element, then of the second pose, …
-  /// Both D q and Dᵀ s run over memory as it lies, without sums across lanes. A blend of poses is stored likewise.
+  /// D: for each batch and column nine vectors, a lane for each element, of the first pose that it is stored for, then
+  /// of the second, … Both D q and Dᵀ s run over memory as it lies, without sums across lanes. A blend of poses is
+  /// stored likewise.
   using Stored = StoredLanes<T>;
+  StoredPoses stored;  ///< of each column
   std::vector<Stored> gradients;
   /// What stored columns are multiplied with: powers of two.
   std::vector<T> scale;
@@ -101,14 +122,16 @@ struct PreparedModel {
   int size = 0, stride = 0;
   std::size_t poses = 1;
   std::vector<int> regions;  ///< where the columns of each end
+  /// Of each pose, for each padded coordinate, the pose whose basis, or gradients, it has (ColumnSources).
+  std::vector<int> sources, gradient_sources;
   std::vector<PreparedElements<T>> elements;
   std::vector<PreparedVertices<T>> inertia;
   std::shared_ptr<const PreparedSurface<T>> surface;
   /// For each pair of poses j ≤ i what w_i w_j is multiplied with: columns of unit mass, so entries of at most two …
   TriangleStack<StoredLanes<T>> mass;
-  /// … and for each pose whose linear response is known what w_i is, rows and columns divided by `linear_scale`, a
-  /// power of two above the root of Λ's largest diagonal entry: none is above one.
-  TriangleStack<StoredLanes<T>> added, taken, linear;
+  /// … and for each pose, or for each whose correction is known, what w⁺_i is, rows and columns divided by
+  /// `linear_scale`, a power of two above the root of Λ's largest diagonal entry: none of Λ is above one.
+  TriangleStack<StoredLanes<T>> linear, corrections;
   std::vector<T> linear_scale;  ///< padded
 
   /// Entries of a lower triangle in `size` padded columns.

@@ -16,19 +16,20 @@ double scale_of(const MatX& basis, Eigen::Index column) {
 }  // namespace
 
 template <class T>
-void PreparedSurface<T>::add(const VertexBlock& block) {
+void PreparedSurface<T>::add(const PoseSpaceModel& model, const VertexBlock& block) {
   constexpr std::size_t width = LanesOf<T>::width;
   SurfaceBlock<T>& added = blocks.emplace_back();
   added.place.assign(block.columns.begin(), block.columns.end());
-  added.scale.assign(block.basis.size() * added.columns(), T(1));
+  added.stored = own_columns(model.sources, model.pose_count(), block.columns);
+  added.scale.assign(added.stored.size(), T(1));
   added.first = tiles;
   added.tiles = (block.frames.size() + width - 1) / width;
   added.begin = basis.size();
   basis.resize(basis.size() + added.tiles * added.tile_size());
   tiles += added.tiles;
   for (std::size_t column = 0; column < added.scale.size(); ++column) {
-    const MatX& pose = block.basis[column / added.columns()];
-    const auto c = static_cast<Eigen::Index>(column % added.columns());
+    const MatX& pose = block.basis[static_cast<std::size_t>(added.stored[column].pose)];
+    const Eigen::Index c = added.stored[column].column;
     const double scale = scale_of(pose, c);
     added.scale[column] = static_cast<T>(scale);
     StoredLanes<T>* target = basis.data() + added.begin + 3 * column;
@@ -48,7 +49,7 @@ PreparedSurface<T>::PreparedSurface(const PoseSpaceModel& model) {
     for (std::size_t v = 0; v < all.size(); ++v) place.push_back(static_cast<std::uint32_t>(4 * (tiles * width + v)));
     for (std::size_t v = 0; v < all.size() && model.directions == BasisDirections::rotating; v += width)
       frames.emplace_back(all.subspan(v));
-    add(block);
+    add(model, block);
   }
   basis.resize(basis.size() + ahead);
   for (std::size_t v = 0; v < model.surface.vertex.size(); ++v) {

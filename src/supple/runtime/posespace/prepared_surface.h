@@ -2,7 +2,7 @@
 // PreparedSurface: the bases of what is shown, in the order in which SurfaceShape reads them: once, from beginning to
 // end. Vertices of the mesh come in tiles of as many as a vector holds, a lane for each:
 //
-//   tile of a block → pose → column → x, y, z of all vertices of the tile
+//   tile of a block → pose → column that is its own → x, y, z of all vertices of the tile
 //
 // A product with coordinates then needs no sums across lanes, and poses that don't count are passed over as a whole.
 #pragma once
@@ -18,7 +18,8 @@ namespace supple {
 template <class T>
 struct SurfaceBlock {
   std::vector<int> place;                       ///< of its columns among all coordinates
-  std::vector<T> scale;                         ///< of the columns of the first pose, then of the second, …
+  std::vector<PoseColumn> stored;               ///< columns, pose by pose
+  std::vector<T> scale;                         ///< of what is stored
   std::size_t first = 0, tiles = 0, begin = 0;  ///< its tiles among all, and where their vectors begin
 
   std::size_t columns() const { return place.size(); }
@@ -50,7 +51,7 @@ struct PreparedSurface {
   const StoredLanes<T>* tile(const SurfaceBlock<T>& block, std::size_t t) const {
     return basis.data() + block.begin + t * block.tile_size();
   }
-  /// One number: for what happens at single vertices. `column` is counted through the poses.
+  /// One number: for what happens at single vertices. `column` is counted among those that are stored.
   T entry(const SurfaceBlock<T>& block, std::size_t vertex, std::size_t direction, std::size_t column) const {
     constexpr std::size_t width = LanesOf<T>::width;
     const StoredLanes<T>& lanes = tile(block, vertex / width)[3 * column + direction];
@@ -60,7 +61,7 @@ struct PreparedSurface {
   std::size_t block_of(std::size_t vertex) const;
 
  private:
-  void add(const VertexBlock& block);
+  void add(const PoseSpaceModel& model, const VertexBlock& block);
 };
 
 extern template struct PreparedSurface<float>;

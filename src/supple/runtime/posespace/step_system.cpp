@@ -75,7 +75,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T prec
 template <class T>
 T StepSystem<T>::inertia(const PoseInterpolation<T>& pose, const T* x) {
   std::fill(product_.begin(), product_.end(), T(0));
-  pose.multiply(pose.added(), x, product_.data());
+  pose.multiply(pose.correction(), x, product_.data());
   const T corrected = dot(product_.data(), x, stride_);
   std::fill(product_.begin(), product_.end(), T(0));
   pose.multiply(A_.data(), x, product_.data());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // StepSystem: the linear equations of an implicit step,
-//   (A + K̃_e(q)) δ = b,   A = c_M M̃ + c_Λ Λ̃ + C⁺
+//   (A + K̃_e(q)) δ = b,   A = c_M M̃ + c_Λ Λ̃ + C
 // with inertia and damping in A and the rest of the stiffness in K̃_e. They are solved by conjugate
 // gradients, which need products with K̃_e only, preconditioned with the same equations at rest,
 //   P = c_M M̃ + (c_Λ + 1) Λ̃ = L Lᵀ
@@ -29,7 +29,7 @@ class StepSystem {
   /// `delta`, padded, ← the solution for `b`, up to a part of it in the norm of energy; the path of `forces` leads
   /// along it. Returns the iterations, −1 where numbers overflow.
   int solve(CubatureForces<T>& forces, const T* b, T* delta, T precision);
-  /// xᵀ (A − C⁺) x
+  /// xᵀ (A − C) x
   T inertia(const PoseInterpolation<T>& pose, const T* x);
 
  private:

@@ -46,14 +46,10 @@ template <class T>
 auto SurfaceShape<T>::find_terms(const SurfaceBlock<T>& block, const PoseInterpolation<T>& pose, const T* q)
     -> std::span<const Term> {
   std::size_t count = 0;
-  for (const std::size_t i : pose.active()) {
-    const T* factors = pose.factors(i);
-    for (std::size_t c = 0; c < block.columns(); ++c) {
-      const int place = block.place[c];
-      const std::size_t column = i * block.columns() + c;
-      const T factor = q[place] * factors[place] * block.scale[column];
-      if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * column)};
-    }
+  for (std::size_t k = 0; k < block.stored.size(); ++k) {
+    const int place = block.place[static_cast<std::size_t>(block.stored[k].column)];
+    const T factor = q[place] * pose.factors(static_cast<std::size_t>(block.stored[k].pose))[place] * block.scale[k];
+    if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * k)};
   }
   if (count % 2 == 1) terms_[count++] = {};
   return {terms_.data(), count};
@@ -107,14 +103,13 @@ void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameFie
     Eigen::Matrix<T, 3, 1> local = force.cast<T>() * hold.weight[n];
     if (prepared_->model->directions == BasisDirections::rotating)
       local = frames.blend(prepared_->model->surface.blocks[b].frames[v]).transpose() * local;
-    for (const std::size_t i : pose.active()) {
-      const T* factors = pose.factors(i);
-      for (std::size_t c = 0; c < block.columns(); ++c) {
-        T along = T(0);
-        for (std::size_t d = 0; d < 3; ++d)
-          along += surface.entry(block, v, d, i * block.columns() + c) * local[static_cast<Eigen::Index>(d)];
-        f[block.place[c]] += factors[block.place[c]] * along;
-      }
+    for (std::size_t k = 0; k < block.stored.size(); ++k) {
+      const int place = block.place[static_cast<std::size_t>(block.stored[k].column)];
+      const T factor = pose.factors(static_cast<std::size_t>(block.stored[k].pose))[place];
+      if (factor == T(0)) continue;
+      T along = T(0);
+      for (std::size_t d = 0; d < 3; ++d) along += surface.entry(block, v, d, k) * local[static_cast<Eigen::Index>(d)];
+      f[place] += factor * along;
     }
   }
 }
