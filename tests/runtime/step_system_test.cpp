@@ -65,6 +65,31 @@ TEST(StepSystem, SolvesWhatFactorisationSolves) {
   }
 }
 
+TEST(StepSystem, FollowsCorrectionsOfOtherPoses) {
+  // A model of one pose, whose correction is another where the knee is bent: only that changes.
+  Equations e(0);
+  PoseSpaceModel model = *e.reduced.model;
+  const std::vector<double> neutral = e.limb.rig.neutral().p, bent = limb_pose(e.limb, {{}, 1.0, 0.3}).p;
+  model.correction_poses = must(PoseSpaceWeights::create(model.rest->layout(), {neutral, bent}));
+  model.corrections = {model.corrections[0], model.corrections[0] + 0.5 * model.linear[0]};
+  const auto prepared = std::make_shared<const PreparedModel<double>>(std::make_shared<const PoseSpaceModel>(model));
+  PoseInterpolation<double> pose(prepared);
+  StepSystem<double> system(*prepared);
+  const double c_mass = 1e4, c_linear = 2;
+  const VecX b = random_vector(20, 7);
+  const auto energy = [&](const std::vector<double>& p) {
+    pose.update(p);
+    EXPECT_TRUE(system.set(pose, c_mass, c_linear));
+    // Of C alone, and with it.
+    std::vector<double> product(static_cast<std::size_t>(prepared->stride), 0.0);
+    pose.multiply(pose.correction(), e.padded(b).data(), product.data());
+    return b.dot(Eigen::Map<const VecX>(product.data(), 20)) + system.inertia(pose, e.padded(b).data());
+  };
+  const double at_neutral = energy(neutral), at_bent = energy(bent);
+  EXPECT_NEAR(at_bent - at_neutral, 0.5 * b.dot(model.linear[0] * b), 1e-9 * at_bent);
+  EXPECT_NEAR(energy(neutral), at_neutral, 1e-12 * at_neutral);
+}
+
 TEST(StepSystem, PointsDownhillWhereStiffnessIsNegative) {
   // Squeezed flat, and with next to no inertia or damping: the matrix is not positive.
   Equations e(30);

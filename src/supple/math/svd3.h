@@ -147,11 +147,4 @@ Svd3<T> svd3(const Eigen::Matrix<T, 3, 3>& F) {
   return result;
 }
 
-/// The rotation nearest to F: U Vᵀ of its signed singular value decomposition.
-template <class T>
-Eigen::Matrix<T, 3, 3> polar_rotation(const Eigen::Matrix<T, 3, 3>& F) {
-  const Svd3<T> svd = svd3(F);
-  return svd.U * svd.V.transpose();
-}
-
 }  // namespace supple

@@ -282,13 +282,12 @@ MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubatur
   return K;
 }
 
-std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, std::span<const double> p, double angle, int count,
-                                             std::mt19937_64& random) {
+std::vector<std::vector<double>> random_poses(const PoseLayout& layout, std::span<const double> p, double angle,
+                                              int count, std::mt19937_64& random) {
   Gaussian gaussian(random);
-  std::vector<std::vector<Vec3>> shapes;
-  for (int k = 0; k < count; ++k)
-    shapes.push_back(evaluate_all(rest, perturbed_pose(rest.layout(), p, angle, 0, gaussian)));
-  return shapes;
+  std::vector<std::vector<double>> poses;
+  for (int k = 0; k < count; ++k) poses.push_back(perturbed_pose(layout, p, angle, 0, gaussian));
+  return poses;
 }
 
 MatX random_accelerations(const Rig& rest, std::span<const double> p, double height, int count,

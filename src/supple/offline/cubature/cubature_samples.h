@@ -45,9 +45,9 @@ MatX cubature_residual(const ElasticSampling& sampling, const CubatureSamples& s
 /// Σ w_e V_e D_eᵀ H_0 D_e: what the elements of a cubature make of Λ.
 MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature);
 
-/// Rest shapes in random poses: every joint turned by up to `angle` [rad] from pose p.
-std::vector<std::vector<Vec3>> random_shapes(const Rig& rest, std::span<const double> p, double angle, int count,
-                                             std::mt19937_64& random);
+/// Every joint turned by up to `angle` [rad] from pose p.
+std::vector<std::vector<double>> random_poses(const PoseLayout& layout, std::span<const double> p, double angle,
+                                              int count, std::mt19937_64& random);
 
 /// Accelerations of all vertices in a random motion around a pose, one moment per column: `count` + 2 random
 /// perturbations of p, of at most one degree and a two-thousandth of the height, and of the character's placement, are

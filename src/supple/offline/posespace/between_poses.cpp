@@ -42,10 +42,16 @@ void BetweenPose::blend_materials() {
 }
 
 MatX BetweenPose::gradient(std::size_t element) const {
-  MatX result = MatX::Zero(9, scale_.size());
-  for (std::size_t i = 0; i < known_.poses.size(); ++i)
-    result += weights_[static_cast<Eigen::Index>(i)] *
-              element_gradient(known_.mesh, element, known_.poses, i, known_.directions);
+  MatX result;
+  for (std::size_t i = 0; i < known_.poses.size(); ++i) {
+    const double weight = weights_[static_cast<Eigen::Index>(i)];
+    if (weight == 0) continue;
+    MatX own = element_gradient(known_.mesh, element, known_.poses, i, known_.directions);
+    if (result.size() == 0)
+      result = std::move(own) * weight;
+    else
+      result += weight * own;
+  }
   return result * scale_.asDiagonal();
 }
 

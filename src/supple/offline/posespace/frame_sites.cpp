@@ -3,7 +3,7 @@
 
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
-#include "supple/math/svd3.h"
+#include "supple/fem/posed_rest.h"
 #include "supple/mesh/bounds.h"
 #include "supple/rig/pose_layout.h"
 #include "supple/runtime/posespace/frame_field.h"
@@ -53,7 +53,7 @@ std::vector<Eigen::Vector4d> tet_rotations(std::span<const Vec3> neutral, std::s
   parallel_for(static_cast<std::int64_t>(result.size()), 256, [&](std::int64_t i) {
     const auto& tet = tets[static_cast<std::size_t>(i)];
     const Mat3 F = edges(corners(posed, tet)) * edges(corners(neutral, tet)).inverse();
-    result[static_cast<std::size_t>(i)] = Eigen::Quaterniond(polar_rotation<double>(F)).coeffs();
+    result[static_cast<std::size_t>(i)] = Eigen::Quaterniond(posed_rest<double>(F).rotation).coeffs();
   });
   return result;
 }

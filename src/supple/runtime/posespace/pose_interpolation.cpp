@@ -12,6 +12,14 @@ namespace {
 /// Weights below are left out: a sixteenth of what single precision can tell in a sum.
 constexpr double negligible = 1e-6;
 
+/// w⁺_i / Σ w⁺
+template <class T>
+void find_shares(const std::vector<double>& weights, std::vector<T>& shares) {
+  double total = 0;
+  for (const double weight : weights) total += std::max(0.0, weight);
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<T>(std::max(0.0, weights[i]) / total);
+}
+
 }  // namespace
 
 template <class T>
@@ -47,17 +55,19 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
 
 template <class T>
 void PoseInterpolation<T>::update(std::span<const double> p) {
-  if (constant()) return;
-  prepared_->model->poses->evaluate(p, exact_, scratch_);
+  const auto& more = prepared_->model->correction_poses;
+  if (more) more->evaluate(p, correction_exact_, scratch_);
+  if (constant()) {
+    if (more) combine_corrections();
+    return;
+  }
+  prepared_->model->poses->evaluate(p, exact_, {scratch_.data(), exact_.size()});
   active_count_ = 0;
   for (std::size_t i = 0; i < exact_.size(); ++i) {
     weights_[i] = static_cast<T>(exact_[i]);
     if (std::abs(exact_[i]) > negligible) active_[active_count_++] = i;
   }
-  if (const auto& more = prepared_->model->correction_poses)
-    more->evaluate(p, correction_exact_, scratch_);
-  else
-    correction_exact_ = exact_;
+  if (!more) correction_exact_ = exact_;
   combine_mass();
 }
 
@@ -76,16 +86,14 @@ void PoseInterpolation<T>::for_each_column(const Body& body) const {
 }
 
 template <class T>
-void PoseInterpolation<T>::combine_system(T mass_factor, T linear_factor, T* A, T* P) const {
+void PoseInterpolation<T>::combine(T mass_factor, T linear_factor, T correction_factor, T* A) const {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
-  const Lanes c_mass(mass_factor), c_linear(linear_factor), one(T(1));
+  const Lanes c_mass(mass_factor), c_linear(linear_factor), c_correction(correction_factor);
   for_each_column([&](int c, int begin, int end) {
-    for (int at = c * s + begin; at < c * s + end; at += Lanes::width) {
-      const Lanes mass = c_mass * load(mass_.data() + at), linear = load(linear_.data() + at);
-      store(A + at, mass + c_linear * linear + load(correction_.data() + at));
-      store(P + at, mass + (c_linear + one) * linear);
-    }
+    for (int at = c * s + begin; at < c * s + end; at += Lanes::width)
+      store(A + at, c_mass * load(mass_.data() + at) + c_linear * load(linear_.data() + at) +
+                        c_correction * load(correction_.data() + at));
   });
 }
 
@@ -181,16 +189,16 @@ void PoseInterpolation<T>::find_factors(const std::vector<int>& sources, std::ve
 template <class T>
 void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
-  const auto find_shares = [](const std::vector<double>& weights, std::vector<T>& shares) {
-    double total = 0;
-    for (const double weight : weights) total += std::max(0.0, weight);
-    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<T>(std::max(0.0, weights[i]) / total);
-  };
   find_shares(exact_, shares_);
-  find_shares(correction_exact_, correction_shares_);
   for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = scale_[c] * model.linear_scale[c];
   sum(model.linear, shares_, linear_scale_.data(), linear_.data());
-  sum(model.corrections, correction_shares_, linear_scale_.data(), correction_.data());
+  combine_corrections();
+}
+
+template <class T>
+void PoseInterpolation<T>::combine_corrections() {
+  find_shares(correction_exact_, correction_shares_);
+  sum(prepared_->corrections, correction_shares_, linear_scale_.data(), correction_.data());
 }
 
 template <class T>

@@ -26,8 +26,10 @@ class PoseInterpolation {
   void keep(const KeptColumns& columns) { kept_ = columns; }
   const KeptColumns& kept() const { return kept_; }
 
-  /// One pose alone: nothing changes with p, and all factors are one.
+  /// One pose alone: neither bases nor M̃ and Λ̃ change with p, and all factors are one …
   bool constant() const { return prepared_->poses == 1; }
+  /// … nor do corrections.
+  bool nothing_changes() const { return constant() && !prepared_->model->correction_poses; }
   /// Poses that count.
   std::span<const std::size_t> active() const { return {active_.data(), active_count_}; }
   T weight(std::size_t pose) const { return weights_[pose]; }
@@ -42,8 +44,8 @@ class PoseInterpolation {
   const T* correction() const { return correction_.data(); }
   const T* linear() const { return linear_.data(); }
 
-  /// A ← c_M M̃ + c_Λ Λ̃ + C,  P ← c_M M̃ + (c_Λ + 1) Λ̃: lower triangles in padded columns.
-  void combine_system(T mass_factor, T linear_factor, T* A, T* P) const;
+  /// A ← c_M M̃ + c_Λ Λ̃ + c_C C, a lower triangle in padded columns.
+  void combine(T mass_factor, T linear_factor, T correction_factor, T* A) const;
   /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
 
@@ -72,6 +74,7 @@ class PoseInterpolation {
   template <class Vector>
   void find_summed(const TriangleStack<Vector>& stack, const std::vector<T>& factors);
   void combine_stiffness();
+  void combine_corrections();
   /// result ← Σ_k factors_k matrix_k, rows and columns then times `scale` where that is given.
   template <class Vector>
   void sum(const TriangleStack<Vector>& stack, const std::vector<T>& factors, const T* scale, T* result);

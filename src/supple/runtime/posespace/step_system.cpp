@@ -26,9 +26,11 @@ StepSystem<T>::StepSystem(const PreparedModel<T>& prepared)
 
 template <class T>
 bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor) {
-  if (pose.constant() && mass_factor == mass_factor_ && linear_factor == linear_factor_) return true;
+  const bool same = mass_factor == mass_factor_ && linear_factor == linear_factor_;
+  if (!(same && pose.nothing_changes())) pose.combine(mass_factor, linear_factor, T(1), A_.data());
+  if (same && pose.constant()) return true;
   mass_factor_ = mass_factor, linear_factor_ = linear_factor;
-  pose.combine_system(mass_factor, linear_factor, A_.data(), preconditioner_.matrix());
+  pose.combine(mass_factor, linear_factor + T(1), T(0), preconditioner_.matrix());
   if (preconditioner_.factorize(pose.kept())) return true;
   mass_factor_ = T(0);
   return false;
