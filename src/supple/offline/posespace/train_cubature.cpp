@@ -182,8 +182,8 @@ class Trainer {
                                      settings_.pose_tolerance);
   }
   double posed_tolerance() const { return strictness() * settings_.posed_tolerance; }
-  /// Of a single pose, where no clip leads: corrections don't help there, only elements do, twice as many for 4 %.
-  double unknown_tolerance() const { return 1.5 * posed_tolerance(); }
+  /// Of a single pose, where no clip leads: corrections don't help there, and elements little.
+  double unknown_tolerance() const { return 2 * posed_tolerance(); }
   /// Who asks for another tolerance than usual asks for it everywhere.
   double strictness() const { return settings_.tolerance / TrainingSettings{}.tolerance; }
   Eigen::Index size() const { return input_.stiffness.front().rows(); }
