@@ -50,7 +50,8 @@ double BetweenTraining::Trial::error(const Corrections& corrections) const {
   return (residual + missing * coordinates).norm() / length;
 }
 
-BetweenTraining::BetweenTraining(const TrainingInput& input, std::mt19937_64& random) : input_(input), random_(random) {
+BetweenTraining::BetweenTraining(const TrainingInput& input, std::mt19937_64& random, const Progress& progress)
+    : input_(input), random_(random) {
   // Each costs a few passes over all elements. A single pose has no weights to be fitted between poses.
   const bool several = input.poses.size() > 1;
   const std::size_t most = several ? 48 : 24;
@@ -65,6 +66,7 @@ BetweenTraining::BetweenTraining(const TrainingInput& input, std::mt19937_64& ra
   const std::vector<std::vector<double>> far = far_poses(layout, input.poses, candidate_poses(), most);
   poses_.reserve(far.size());
   for (const std::vector<double>& p : far) {
+    if (progress.cancelled()) break;
     Pose& pose = poses_.emplace_back(Pose{BetweenPose(known, *weights_, p), MatX::Zero(size, size), {}});
     pose.stiffness = cubature_stiffness(sampling(poses_.size() - 1, every), all);
     pose.spread = typical_spread(input, pose.at.pose().basis, pose.stiffness);

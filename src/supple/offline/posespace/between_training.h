@@ -15,7 +15,8 @@ namespace supple {
 
 class BetweenTraining {
  public:
-  BetweenTraining(const TrainingInput& input, std::mt19937_64& random);
+  /// Where progress is cancelled there are fewer poses.
+  BetweenTraining(const TrainingInput& input, std::mt19937_64& random, const Progress& progress);
 
   /// Nothing is known of poses that the character takes, or of how to blend.
   bool empty() const { return poses_.empty(); }

@@ -91,7 +91,11 @@ MatX every_second(const MatX& columns, Eigen::Index first) {
 class Trainer {
  public:
   Trainer(const TrainingInput& input, const TrainingSettings& settings, Progress& progress)
-      : input_(input), settings_(settings), progress_(progress), random_(settings.seed), between_(input, random_) {
+      : input_(input),
+        settings_(settings),
+        progress_(progress),
+        random_(settings.seed),
+        between_(input, random_, progress) {
     const auto size = static_cast<int>(input.poses.front().basis.cols());
     const auto poses = static_cast<int>(input.poses.size());
     samples_ = poses == 1 ? std::max(120, size) : std::max({40, 240 / poses, size / 2});
@@ -288,8 +292,8 @@ class Trainer {
 
 PoseCubature train_cubature(const TrainingInput& input, const TrainingSettings& settings, Progress& progress) {
   PoseCubature result;
-  Trainer trainer(input, settings, progress);
   progress.stage("choosing elements");
+  Trainer trainer(input, settings, progress);
   trainer.train_elements(result);
   progress.stage("choosing vertices");
   trainer.train_vertices(result);
