@@ -94,9 +94,9 @@ ElasticSampling BetweenTraining::sampling(std::size_t number, std::span<const In
           [&pose](std::size_t e) { return pose.at.gradient(e); }};
 }
 
-void BetweenTraining::watch(std::span<const Index> candidates) {
+void BetweenTraining::watch(std::span<const Index> candidates, const Progress& progress) {
   candidates_ = candidates;
-  for (std::size_t k = 0; k < making(); ++k) {
+  for (std::size_t k = 0; k < making() && !progress.cancelled(); ++k) {
     poses_[k].watched = elastic_samples(sampling(k, candidates), 16, random_);
     poses_[k].watched.bases.clear();
   }

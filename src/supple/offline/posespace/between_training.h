@@ -28,7 +28,7 @@ class BetweenTraining {
   const VecX& shares(std::size_t number) const { return poses_[number].at.weights(); }
 
   /// Elements will be chosen among these, which have to stay.
-  void watch(std::span<const Index> candidates);
+  void watch(std::span<const Index> candidates, const Progress& progress);
   /// Adds corrections to those of the poses where they are missed most, until forces are within `tolerance`, and
   /// judges. `places` are those of the sites among the candidates. Returns the error in the poses that decide.
   double correct(const std::vector<Index>& places, double tolerance, PoseCubature& result) const;

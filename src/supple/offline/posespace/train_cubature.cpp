@@ -112,7 +112,8 @@ class Trainer {
                             static_cast<std::size_t>(samples_ + linear_ + input_.poses.front().basis.cols());
     const std::vector<Index> candidates =
         candidate_elements(input_.mesh, input_.free, std::min<std::size_t>(40'000, (std::size_t(1) << 30) / row));
-    between_.watch(candidates);
+    between_.watch(candidates, progress_);
+    if (progress_.cancelled()) return;
     const auto sample = [&](int count, bool training) {
       std::vector<CubatureSamples> all;
       for (std::size_t i = 0; i < input_.poses.size(); ++i)
@@ -156,6 +157,7 @@ class Trainer {
     for (const Index site : chosen.sites) sites.push_back(candidates[static_cast<std::size_t>(site)]);
     result.elastic_training_error = chosen.training_error;
     std::vector<Cubature> weighted = final_weights(sites, chosen);
+    if (progress_.cancelled()) return 0;  // nobody will look at the result
     for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, std::move(weighted[i]), result);
     return between_.empty() ? 0 : between_.correct(chosen.sites, 0.75 * posed_tolerance(), result);
   }
@@ -199,11 +201,14 @@ class Trainer {
     const CubatureSamples known = sample(samples_, true);
     std::vector<Judge> judges;
     for (std::size_t i = 0; i < input_.poses.size(); ++i) judges.emplace_back(own_pose(i, candidates), 16, random_);
-    const std::vector<std::vector<Vec3>> unseen = unknown_shapes(input_, 0, 5, random_);
-    ElasticSampling unknown = sampling(0, candidates);
-    unknown.shapes = unseen;
+    std::vector<std::vector<Vec3>> unknown;
     std::optional<Judge> elsewhere;  // of a single pose; several are judged between them
-    if (judges.size() == 1) elsewhere.emplace(unknown, 40, random_);
+    if (judges.size() == 1) {
+      unknown = unknown_shapes(input_, 0, 5, random_);
+      ElasticSampling where = sampling(0, candidates);
+      where.shapes = unknown;
+      elsewhere.emplace(std::move(where), 40, random_);
+    }
     const auto right_in_poses = [&](const Cubature& chosen) {
       double squares = 0, worst = 0;
       for (std::size_t i = 0; i < judges.size(); ++i) {
@@ -227,7 +232,7 @@ class Trainer {
       finished = error <= aim;
       return finished;
     });
-    if (!finished) finish(last, candidates, result);
+    if (!finished && !progress_.cancelled()) finish(last, candidates, result);
   }
 
   static std::vector<Index> every_place(const Cubature& chosen) {
@@ -250,6 +255,7 @@ class Trainer {
     for (std::size_t i = 0; i < input_.poses.size(); ++i)
       samples.push_back(elastic_samples(sampling(i, sites), 2 * samples_, random_, linear_));
     for (std::size_t k = 0; k < between_.making(); ++k) {
+      if (progress_.cancelled()) return {};
       shares.row(std::ssize(samples)) = between_.shares(k).transpose();
       samples.push_back(elastic_samples(between_.sampling(k, sites), samples_, random_, linear_));
     }
@@ -295,6 +301,7 @@ PoseCubature train_cubature(const TrainingInput& input, const TrainingSettings& 
   progress.stage("choosing elements");
   Trainer trainer(input, settings, progress);
   trainer.train_elements(result);
+  if (progress.cancelled()) return result;
   progress.stage("choosing vertices");
   trainer.train_vertices(result);
   return result;
