@@ -53,8 +53,8 @@ Sizes sizes_of(const PreparedModel<float>& model, const PoseInterpolation<float>
         s.surface += static_cast<double>(width * 3 * block.tiles);
   s.r = model.size;
   s.stored = model.poses > 1 ? 2 : 4;
-  s.mass_sums = static_cast<double>(width * model.mass.values.size());
-  s.stiffness_sums = static_cast<double>(width * (model.linear.values.size() + model.corrections.values.size()));
+  s.mass_sums = static_cast<double>(width * model.mass.count());
+  s.stiffness_sums = static_cast<double>(width * (model.linear.count() + model.corrections.count()));
   return s;
 }
 
@@ -168,10 +168,10 @@ class StageClock {
     const double solve = median_us([&] { own_iterations = system.solve(forces_, f_.data(), y_.data(), 5e-3F); });
     const double k = own_iterations;
     const double product = 36 * s.element_columns + change_flops * s.elements + 12 * s.triangle;
-    const double once = constant ? 0 : 8 * s.triangle + s.r * s.r * s.r / 3;
+    const double once = constant ? 0 : 5 * s.triangle + s.r * s.r * s.r / 3;
     const double taken = solve * (iterations_ + 1) / (k + 1);  // as many iterations as steps of the clip take
     add("linear_solve", set + taken, once + product * iterations_ + 4 * s.triangle,
-        4 * ((constant ? 0 : 7 * s.triangle) +
+        4 * ((constant ? 0 : 5 * s.triangle) +
              (9 * s.stored / 4 * s.element_columns + material_numbers * s.elements + 3 * s.triangle) * iterations_ +
              s.triangle),
         0.24);

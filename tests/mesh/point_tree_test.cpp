@@ -25,7 +25,7 @@ TEST(PointTree, FindsWhatLookingAtAllPointsFinds) {
     ASSERT_EQ(found.size(), 7u);
     for (std::size_t k = 0; k < 7; ++k) {
       EXPECT_EQ(found[k].point, all[k].second);
-      EXPECT_EQ(found[k].distance, all[k].first);
+      EXPECT_DOUBLE_EQ(found[k].distance, all[k].first);
     }
   }
 }

@@ -17,12 +17,18 @@ struct Equations {
   std::shared_ptr<const PreparedModel<double>> prepared = std::make_shared<const PreparedModel<double>>(reduced.model);
   CubatureForces<double> forces{prepared};
   StepSystem<double> system{*prepared};
+  VecX q;                     ///< where forces are
+  std::vector<double> delta;  ///< the last solution, padded
 
   explicit Equations(double amplitude) {
+    q = amplitude * random_vector(prepared->size, 3).cwiseQuotient(reduced.model->stiffness.cwiseSqrt());
+    set_pose(limb.rig.neutral().p);
+  }
+  /// Of bases and corrections alone.
+  void set_pose(const std::vector<double>& p) {
     std::vector<Vec3> rest;
     for (const Index v : reduced.model->points) rest.push_back(limb.body.mesh.vertices[static_cast<std::size_t>(v)]);
-    forces.set_pose(limb.rig.neutral().p, rest);
-    const VecX q = amplitude * random_vector(prepared->size, 3).cwiseQuotient(reduced.model->stiffness.cwiseSqrt());
+    forces.set_pose(p, rest);
     forces.evaluate(padded(q).data());
   }
   std::vector<double> padded(const VecX& x) const {
@@ -40,9 +46,9 @@ struct Equations {
     }
     return K;
   }
-  VecX solve(const VecX& b, int& iterations) {
-    std::vector<double> delta(static_cast<std::size_t>(prepared->stride), 0.0);
-    iterations = system.solve(forces, padded(b).data(), delta.data(), 1e-3);
+  VecX solve(const VecX& b, int& iterations, double precision = 1e-3) {
+    delta.assign(static_cast<std::size_t>(prepared->stride), 0.0);
+    iterations = system.solve(forces, padded(b).data(), delta.data(), precision);
     return Eigen::Map<const VecX>(delta.data(), b.size());
   }
 };
@@ -56,12 +62,27 @@ TEST(StepSystem, SolvesWhatFactorisationSolves) {
     const VecX b = random_vector(20, 7);
     const VecX exact = A.ldlt().solve(b);
     int iterations = 0;
-    const VecX error = e.solve(b, iterations) - exact;
+    const VecX found = e.solve(b, iterations), error = found - exact;
     EXPECT_LT(std::sqrt(error.dot(A * error)), 3e-3 * std::sqrt(exact.dot(A * exact))) << amplitude;
     EXPECT_LE(iterations, amplitude == 0 ? 3 : 12) << amplitude;
-    const std::vector<double> x = e.padded(b);
-    const double inertia = b.dot((c_mass * MatX::Identity(20, 20) + c_linear * e.reduced.model->linear[0]) * b);
-    EXPECT_NEAR(e.system.inertia(e.forces.pose(), x.data()), inertia, 1e-9 * inertia);
+    const double inertia = found.dot((c_mass * MatX::Identity(20, 20) + c_linear * e.reduced.model->linear[0]) * found);
+    EXPECT_NEAR(e.system.inertia(e.forces, e.delta.data()), inertia, 1e-9 * inertia);
+  }
+}
+
+TEST(StepSystem, KnowsTheEnergyAlongItsSolution) {
+  Equations e(0.3);
+  ASSERT_TRUE(e.system.set(e.forces.pose(), 4 * 240.0 * 240.0, 2));
+  int iterations = 0;
+  const VecX found = e.solve(random_vector(20, 7), iterations);
+  const double there = e.forces.energy(e.padded(e.q).data());
+  const VecX step = found * (0.5 * e.q.norm() / found.norm());
+  e.system.inertia(e.forces, e.delta.data());
+  for (const double length : {0.0, -0.3, 1.0}) {
+    const double way = length * step.norm() / found.norm();
+    const double expected = e.forces.energy(e.padded(e.q + length * step).data());
+    EXPECT_NEAR(e.forces.energy_along(way), expected, 1e-9 * expected) << length;
+    EXPECT_TRUE(length == 0 || std::abs(expected - there) > 0.01 * there) << length;
   }
 }
 
@@ -72,22 +93,24 @@ TEST(StepSystem, FollowsCorrectionsOfOtherPoses) {
   const std::vector<double> neutral = e.limb.rig.neutral().p, bent = limb_pose(e.limb, {{}, 1.0, 0.3}).p;
   model.correction_poses = must(PoseSpaceWeights::create(model.rest->layout(), {neutral, bent}));
   model.corrections = {model.corrections[0], model.corrections[0] + 0.5 * model.linear[0]};
-  const auto prepared = std::make_shared<const PreparedModel<double>>(std::make_shared<const PoseSpaceModel>(model));
-  PoseInterpolation<double> pose(prepared);
-  StepSystem<double> system(*prepared);
+  e.prepared = std::make_shared<const PreparedModel<double>>(std::make_shared<const PoseSpaceModel>(model));
+  e.forces = CubatureForces<double>(e.prepared);
+  e.system = StepSystem<double>(*e.prepared);
   const double c_mass = 1e4, c_linear = 2;
   const VecX b = random_vector(20, 7);
-  const auto energy = [&](const std::vector<double>& p) {
-    pose.update(p);
-    EXPECT_TRUE(system.set(pose, c_mass, c_linear));
-    // Of C alone, and with it.
-    std::vector<double> product(static_cast<std::size_t>(prepared->stride), 0.0);
-    pose.multiply(pose.correction(), e.padded(b).data(), product.data());
-    return b.dot(Eigen::Map<const VecX>(product.data(), 20)) + system.inertia(pose, e.padded(b).data());
+  // The body stands still, so that C alone is another.
+  const auto solution = [&](const std::vector<double>& p) {
+    e.set_pose(p);
+    EXPECT_TRUE(e.system.set(e.forces.pose(), c_mass, c_linear));
+    const MatX A = c_mass * MatX::Identity(20, 20) + c_linear * model.linear[0] + e.stiffness();
+    const VecX exact = A.ldlt().solve(b);
+    int iterations = 0;
+    EXPECT_LT((e.solve(b, iterations, 1e-9) - exact).norm(), 1e-7 * exact.norm());
+    return exact;
   };
-  const double at_neutral = energy(neutral), at_bent = energy(bent);
-  EXPECT_NEAR(at_bent - at_neutral, 0.5 * b.dot(model.linear[0] * b), 1e-9 * at_bent);
-  EXPECT_NEAR(energy(neutral), at_neutral, 1e-12 * at_neutral);
+  const VecX at_neutral = solution(neutral), at_bent = solution(bent);
+  EXPECT_GT((at_bent - at_neutral).norm(), 0.01 * at_neutral.norm());
+  EXPECT_LT((solution(neutral) - at_neutral).norm(), 1e-12 * at_neutral.norm());
 }
 
 TEST(StepSystem, PointsDownhillWhereStiffnessIsNegative) {

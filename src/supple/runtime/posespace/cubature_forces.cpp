@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/cubature_forces.h"
 
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 
 #include <algorithm>
 
@@ -81,7 +81,7 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     find_block_runs(pose_.kept(), model.elements[k].columns.place, 1, blocks_[k].runs);
   product_.assign(static_cast<std::size_t>(model.stride), T(0));
   force_ = product_;
-  corrected_ = {product_, T(0), T(1)};
+  corrected_ = {product_, T(0), T(0), T(1)};
   elsewhere_ = corrected_;
   q_.assign(widest, T(0));
   sums_.assign(widest, Lanes(T(0)));
@@ -138,6 +138,11 @@ void CubatureForces<T>::gather(const PreparedElements<T>& prepared, const T* all
 }
 
 template <class T>
+void CubatureForces<T>::clear_sums(const PreparedElements<T>& prepared) {
+  std::fill_n(sums_.begin(), prepared.columns.place.size(), Lanes(T(0)));
+}
+
+template <class T>
 void CubatureForces<T>::scatter_sums(const PreparedElements<T>& prepared, T* all) const {
   const std::vector<int>& place = prepared.columns.place;
   for (std::size_t c = 0; c < place.size(); ++c) all[place[c]] += prepared.scale[c] * sum_of(sums_[c]);
@@ -163,9 +168,9 @@ template <class T>
 void CubatureForces<T>::correct(const T* q, Corrected& corrected) const {
   std::fill(corrected.product.begin(), corrected.product.end(), T(0));
   pose_.multiply(pose_.correction(), q, corrected.product.data());
-  const T s = T(0.5) * dot(corrected.product.data(), q, stride());
-  corrected.t = s < T(0) ? T(1) / (T(1) - s / static_cast<T>(prepared_->model->correction_limit)) : T(1);
-  corrected.energy = s * corrected.t;
+  corrected.s = T(0.5) * dot(corrected.product.data(), q, stride());
+  corrected.t = limited(corrected.s);
+  corrected.energy = corrected.s * corrected.t;
 }
 
 template <class T>
@@ -178,7 +183,7 @@ T CubatureForces<T>::evaluate(const T* q) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const PreparedElements<T>& elements = prepared_->elements[k];
       gather(elements, q);
-      std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
+      clear_sums(elements);
       energy += evaluate_block<typename decltype(model)::type>(elements, gradients(k), blocks_[k]);
       scatter_sums(elements, force_.data());
     }
@@ -196,7 +201,7 @@ void CubatureForces<T>::multiply_changing(const T* x, T* y) {
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const PreparedElements<T>& elements = prepared_->elements[k];
     gather(elements, x);
-    std::fill(sums_.begin(), sums_.end(), Lanes(T(0)));
+    clear_sums(elements);
     Block& block = blocks_[k];
     std::visit(
         [&](const auto& materials) {
@@ -264,8 +269,17 @@ void CubatureForces<T>::go_on(T length) {
 }
 
 template <class T>
-T CubatureForces<T>::energy_along(T length, const T* q) {
-  correct(q, elsewhere_);
+T CubatureForces<T>::correct_path(const T* x) {
+  std::fill(product_.begin(), product_.end(), T(0));
+  pose_.multiply(pose_.correction(), x, product_.data());
+  path_slope_ = dot(corrected_.product.data(), x, stride());
+  path_curvature_ = dot(product_.data(), x, stride());
+  return path_curvature_;
+}
+
+template <class T>
+T CubatureForces<T>::energy_along(T length) const {
+  const T s = corrected_.s + length * (path_slope_ + T(0.5) * length * path_curvature_);
   const Lanes factor(length);
   Lanes total(T(0));
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
@@ -277,7 +291,7 @@ T CubatureForces<T>::energy_along(T length, const T* q) {
       }
     }
   });
-  return elsewhere_.energy + sum_of(total);
+  return s * limited(s) + sum_of(total);
 }
 
 template class CubatureForces<float>;

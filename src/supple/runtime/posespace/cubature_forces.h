@@ -62,8 +62,10 @@ class CubatureForces {
   void start_path();
   /// By so much of the direction of the last multiply_changing().
   void go_on(T length);
-  /// Elastic energy at q, which is where the last evaluate() was and then so many times the path [J].
-  T energy_along(T length, const T* q);
+  /// x: where the path has come to. Returns xᵀ C x; comes before energy_along().
+  T correct_path(const T* x);
+  /// Elastic energy where the last evaluate() was, and from there so many times the path [J].
+  T energy_along(T length) const;
 
   /// What would stretch all flesh to some five times its length [J]: more is no motion of a character.
   T absurd_energy() const { return T(1e4) * modulus_; }
@@ -102,20 +104,26 @@ class CubatureForces {
   T block_energy(const PreparedElements<T>& prepared, const Stored* D, const Block& block) const;
   /// Own coordinates of a block into q_, scaled as its gradients are stored, and what it has in sums_ out to all.
   void gather(const PreparedElements<T>& prepared, const T* all);
+  void clear_sums(const PreparedElements<T>& prepared);
   void scatter_sums(const PreparedElements<T>& prepared, T* all) const;
   /// Of the correction at a q.
   struct Corrected {
     std::vector<T> product;  ///< C q
-    T energy, t;
+    T s, energy, t;
   };
+  /// t of an s.
+  T limited(T s) const {
+    return s < T(0) ? T(1) / (T(1) - s / static_cast<T>(prepared_->model->correction_limit)) : T(1);
+  }
   void correct(const T* q, Corrected& corrected) const;
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   PoseInterpolation<T> pose_;
   std::vector<Block> blocks_;
-  Corrected corrected_;   ///< in the last evaluate() …
-  Corrected elsewhere_;   ///< … and in energy()
-  std::vector<T> force_;  ///< f̃ of the last evaluate()
+  Corrected corrected_;                          ///< in the last evaluate() …
+  Corrected elsewhere_;                          ///< … and in energy()
+  T path_slope_ = T(0), path_curvature_ = T(0);  ///< xᵀ C q and xᵀ C x of a path to x
+  std::vector<T> force_;                         ///< f̃ of the last evaluate()
   std::vector<T> product_;
   std::vector<T> q_;                                        ///< of a block
   std::vector<Lanes> sums_;                                 ///< Dᵀs of a block, still apart by lanes

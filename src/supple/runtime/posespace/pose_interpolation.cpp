@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/pose_interpolation.h"
 
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,19 @@ namespace {
 
 /// Weights below are left out: a sixteenth of what single precision can tell in a sum.
 constexpr double negligible = 1e-6;
+
+/// result += Σ_i X_i factor_i for a vector of columns in all rows; factors stay in registers.
+template <int count, class T, class Lanes>
+void add_rows(const PoseMatrices<T>& matrices, const std::size_t* place, const Lanes* factors, T* result) {
+  Lanes own[count];
+  std::copy(factors, factors + count, own);
+  const auto* row = matrices.packed.data();
+  for (std::size_t r = 0; r < matrices.rows; ++r, row += matrices.stored.count(), result += matrices.stride) {
+    Lanes sum = load(result);
+    for (int i = 0; i < count; ++i) sum += widened(row[place[i]]) * own[i];
+    store(result, sum);
+  }
+}
 
 /// w⁺_i / Σ w⁺
 template <class T>
@@ -86,32 +99,67 @@ void PoseInterpolation<T>::for_each_column(const Body& body) const {
 }
 
 template <class T>
-void PoseInterpolation<T>::combine(T mass_factor, T linear_factor, T correction_factor, T* A) const {
+void PoseInterpolation<T>::combine(T mass_factor, T linear_factor, T* A) const {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
-  const Lanes c_mass(mass_factor), c_linear(linear_factor), c_correction(correction_factor);
+  const Lanes c_mass(mass_factor), c_linear(linear_factor);
   for_each_column([&](int c, int begin, int end) {
     for (int at = c * s + begin; at < c * s + end; at += Lanes::width)
-      store(A + at, c_mass * load(mass_.data() + at) + c_linear * load(linear_.data() + at) +
-                        c_correction * load(correction_.data() + at));
+      store(A + at,
+            c_mass * load(mass_.data() + at) + c_linear * load(linear_.data() + at) + load(correction_.data() + at));
   });
 }
 
 template <class T>
-void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
+void PoseInterpolation<T>::combine(T mass_factor, T linear_factor, T* A, T* P) const {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
+  const Lanes c_mass(mass_factor), c_linear(linear_factor);
   for_each_column([&](int c, int begin, int end) {
-    const T* column = matrix + c * s;
-    const Lanes value(x[c]);
-    Lanes sums(T(0));
-    for (int r = begin; r < end; r += Lanes::width) {
-      const Lanes entries = load(column + r);
-      sums += entries * load(x + r);
-      store(y + r, load(y + r) + entries * value);
+    for (int at = c * s + begin; at < c * s + end; at += Lanes::width) {
+      const Lanes linear = load(linear_.data() + at), damped = c_mass * load(mass_.data() + at) + c_linear * linear;
+      store(A + at, damped + load(correction_.data() + at));
+      store(P + at, damped + linear);
     }
-    y[c] += begin <= c ? sum_of(sums) - column[c] * x[c] : sum_of(sums);
   });
+}
+
+template <class T>
+template <int count>
+void PoseInterpolation<T>::multiply_columns(const T* matrix, int first, std::size_t run, const T* x, T* y) const {
+  using Lanes = LanesOf<T>;
+  const auto runs = kept_.runs();
+  const auto s = static_cast<std::ptrdiff_t>(stride());
+  const T* columns = matrix + first * s;
+  Lanes values[count], sums[count];
+  for (int i = 0; i < count; ++i) {
+    values[i] = Lanes(x[first + i]);
+    sums[i] = Lanes(T(0));
+  }
+  // Whole vectors from the diagonal on; what they hold above it is zero.
+  for (int begin = first / Lanes::width * Lanes::width; run < runs.size(); ++run) {
+    for (int r = std::max(begin, runs[run].begin); r < runs[run].end; r += Lanes::width) {
+      const Lanes own = load(x + r);
+      Lanes result = load(y + r);
+      for (int i = 0; i < count; ++i) {
+        const Lanes entries = load(columns + i * s + r);
+        sums[i] += entries * own;
+        result += entries * values[i];
+      }
+      store(y + r, result);
+    }
+  }
+  for (int i = 0; i < count; ++i) y[first + i] += sum_of(sums[i]) - columns[i * s + first + i] * x[first + i];
+}
+
+template <class T>
+void PoseInterpolation<T>::multiply(const T* matrix, const T* x, T* y) const {
+  const auto runs = kept_.runs();
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    int c = runs[k].begin;
+    for (; c + 4 <= kept_.last(runs[k]); c += 4) multiply_columns<4>(matrix, c, k, x, y);
+    for (; c < kept_.last(runs[k]); ++c) multiply_columns<1>(matrix, c, k, x, y);
+  }
 }
 
 template <class T>
@@ -132,22 +180,37 @@ void PoseInterpolation<T>::find_summed(const TriangleStack<Vector>& stack, const
 }
 
 template <class T>
+template <int count, class Pattern>
+void PoseInterpolation<T>::sum_places(const Pattern& pattern, std::size_t first, std::size_t end, const T* scale,
+                                      T* result) const {
+  using Lanes = LanesOf<T>;
+  const auto* own = pattern.values.data() + first * pattern.groups;
+  Lanes sums[count];
+  for (Lanes& sum : sums) sum = Lanes(T(0));
+  for (std::size_t n = pattern.first; n < end; ++n) {
+    const Lanes factor(summed_[n].factor);
+    for (std::size_t i = 0; i < count; ++i) sums[i] += widened(own[i * pattern.groups + summed_[n].place]) * factor;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [column, row] = pattern.places[first + i];
+    if (scale != nullptr) sums[i] *= Lanes(scale[column]) * load(scale + row);
+    store(result + column * static_cast<int>(stride()) + row, sums[i]);
+  }
+}
+
+template <class T>
 template <class Vector>
 void PoseInterpolation<T>::sum(const TriangleStack<Vector>& stack, const std::vector<T>& factors, const T* scale,
                                T* result) {
-  using Lanes = LanesOf<T>;
-  const auto s = static_cast<int>(stride());
   find_summed(stack, factors);
-  const Vector* values = stack.values.data();
-  for (const auto& [column, row, pattern] : stack.places) {
-    const Vector* own = values;
-    values += stack.patterns[pattern].groups;
-    if (!kept_.all() && !(kept_.has(column) && kept_.has(row))) continue;
-    Lanes sum(T(0));
-    for (std::size_t n = stack.patterns[pattern].first; n < summed_end_[pattern]; ++n)
-      sum += widened(own[summed_[n].place]) * Lanes(summed_[n].factor);
-    if (scale != nullptr) sum = sum * Lanes(scale[column]) * load(scale + row);
-    store(result + column * s + row, sum);
+  for (std::size_t p = 0; p < stack.patterns.size(); ++p) {
+    const auto& pattern = stack.patterns[p];
+    const std::size_t count = pattern.places.size();
+    std::size_t k = 0;
+    for (; kept_.all() && k + 4 <= count; k += 4) sum_places<4>(pattern, k, summed_end_[p], scale, result);
+    for (; k < count; ++k)
+      if (kept_.has(pattern.places[k].column) && kept_.has(pattern.places[k].row))
+        sum_places<1>(pattern, k, summed_end_[p], scale, result);
   }
 }
 
@@ -247,19 +310,32 @@ void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockCol
     columns.gather(factors(i), row);
     for (std::size_t c = 0; c < stride; ++c) row[c] *= matrices.scale[c];
   }
-  const auto blend_vector = [&](std::size_t r, std::size_t c) {
-    const std::size_t vector = c / Lanes::width;
-    const auto* row = matrices.packed.data() + r * stored.count();
-    Lanes sum(T(0));
-    for (std::size_t k = stored.begin[vector]; k < stored.begin[vector + 1]; ++k) {
-      const auto pose = static_cast<std::size_t>(stored.pose[k]);
-      if (stored_[pose]) sum += widened(row[k]) * load(scratch + pose * stride + c);
-    }
-    store(result + r * stride + c, sum);
-  };
-  for (std::size_t r = 0; r < matrices.rows; ++r)
-    for (const ColumnRun& run : runs)
-      for (int c = run.begin; c < run.end; c += Lanes::width) blend_vector(r, static_cast<std::size_t>(c));
+  for (const ColumnRun& run : runs)
+    for (int c = run.begin; c < run.end; c += Lanes::width)
+      blend_vector(matrices, static_cast<std::size_t>(c), scratch + c, result + c);
+}
+
+template <class T>
+void PoseInterpolation<T>::blend_vector(const PoseMatrices<T>& matrices, std::size_t column, const T* factors,
+                                        T* result) const {
+  using Lanes = LanesOf<T>;
+  const StoredPoses& stored = matrices.stored;
+  const std::size_t vector = column / Lanes::width, end = stored.begin[vector + 1];
+  for (std::size_t r = 0; r < matrices.rows; ++r) store(result + r * matrices.stride, Lanes(T(0)));
+  Lanes factor[4];
+  std::size_t place[4], count = 0;
+  for (std::size_t k = stored.begin[vector]; k < end; ++k) {
+    const auto pose = static_cast<std::size_t>(stored.pose[k]);
+    if (!stored_[pose]) continue;
+    factor[count] = load(factors + pose * matrices.stride);
+    place[count++] = k;
+    if (count < 4) continue;
+    add_rows<4>(matrices, place, factor, result);
+    count = 0;
+  }
+  if (count == 3) add_rows<3>(matrices, place, factor, result);
+  if (count == 2) add_rows<2>(matrices, place, factor, result);
+  if (count == 1) add_rows<1>(matrices, place, factor, result);
 }
 
 template class PoseInterpolation<float>;

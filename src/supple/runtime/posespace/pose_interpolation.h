@@ -44,8 +44,10 @@ class PoseInterpolation {
   const T* correction() const { return correction_.data(); }
   const T* linear() const { return linear_.data(); }
 
-  /// A ← c_M M̃ + c_Λ Λ̃ + c_C C, a lower triangle in padded columns.
-  void combine(T mass_factor, T linear_factor, T correction_factor, T* A) const;
+  /// A ← c_M M̃ + c_Λ Λ̃ + C, a lower triangle in padded columns …
+  void combine(T mass_factor, T linear_factor, T* A) const;
+  /// … and P ← c_M M̃ + (c_Λ + 1) Λ̃ along with it.
+  void combine(T mass_factor, T linear_factor, T* A, T* P) const;
   /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
 
@@ -68,6 +70,11 @@ class PoseInterpolation {
   /// body(c, begin, end) for each kept column and the kept rows of its lower triangle, in whole vectors.
   template <class Body>
   void for_each_column(const Body& body) const;
+  /// multiply() with a few columns next to each other, of a run: a vector of y is read and written once for all.
+  template <int count>
+  void multiply_columns(const T* matrix, int first, std::size_t run, const T* x, T* y) const;
+  /// Of blend(): a vector of columns, from `column` on, of all rows; `factors` and `result` start there.
+  void blend_vector(const PoseMatrices<T>& matrices, std::size_t column, const T* factors, T* result) const;
   void combine_mass();
   void find_factors(const std::vector<int>& sources, std::vector<T>& factors) const;
   /// What each pattern's groups count with.
@@ -75,6 +82,9 @@ class PoseInterpolation {
   void find_summed(const TriangleStack<Vector>& stack, const std::vector<T>& factors);
   void combine_stiffness();
   void combine_corrections();
+  /// A few places of a pattern, whose groups that count end at `end`: sums that don't wait for each other.
+  template <int count, class Pattern>
+  void sum_places(const Pattern& pattern, std::size_t first, std::size_t end, const T* scale, T* result) const;
   /// result ← Σ_k factors_k matrix_k, rows and columns then times `scale` where that is given.
   template <class Vector>
   void sum(const TriangleStack<Vector>& stack, const std::vector<T>& factors, const T* scale, T* result);

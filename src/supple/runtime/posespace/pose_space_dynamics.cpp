@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,6 +87,7 @@ void PoseSpaceDynamics<T>::reset() {
   for (auto* values : {&q_, &v_, &a_}) std::fill(values->begin(), values->end(), T(0));
   energy_ = T(0);
   accelerated_ = true;
+  system_.forget();
   inertia_.forget();
   inertia_.restate(q_.data(), v_.data());
 }
@@ -100,6 +101,7 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
   energy_ = forces_.energy(q_.data());
   inertia_.restate(q_.data(), v_.data());
   accelerated_ = false;
+  system_.forget();
 }
 
 template <class T>
@@ -186,25 +188,25 @@ T PoseSpaceDynamics<T>::start(const Scheme& scheme, T mass_damping) {
   return find_residual(scheme, mass_damping);
 }
 
-/// Moves next_q_ along along_, not so far that what the step minimises
+/// Moves next_q_ against along_, which solves the step's equations for the residual, not so far that what it minimises
 ///   φ(q') = ½ Δᵀ (c_M M̃ + c_Λ Λ̃) Δ + bᵀ Δ + W(q'),   ∇φ = residual
 /// would grow.
 template <class T>
 typename PoseSpaceDynamics<T>::Descent PoseSpaceDynamics<T>::descend(T& energy) {
   const int n = prepared_->stride;
-  const T expected = T(0.5) * dot(along_.data(), residual_.data(), n);
+  const T expected = T(-0.5) * dot(along_.data(), residual_.data(), n);
   const bool audible = -expected > forces_.energy_noise();
   T slope = T(0), curvature = T(0);
   if (audible) {
-    slope = T(2) * expected - dot(along_.data(), elastic_.data(), n);
-    curvature = system_.inertia(forces_.pose(), along_.data());
+    slope = T(2) * expected + dot(along_.data(), elastic_.data(), n);
+    curvature = system_.inertia(forces_, along_.data());
   }
   // Where stiffness nearly vanishes Newton's method wants to go very far.
   for (T length = T(1); length > T(1e-6); length *= T(0.3)) {
-    for (std::size_t c = 0; c < next_q_.size(); ++c) trial_[c] = next_q_[c] + length * along_[c];
+    for (std::size_t c = 0; c < next_q_.size(); ++c) trial_[c] = next_q_[c] - length * along_[c];
     T change = expected, there = energy;
     if (audible) {
-      there = forces_.energy_along(-length, trial_.data());
+      there = forces_.energy_along(-length);
       change = length * slope + T(0.5) * length * length * curvature + there - energy;
     }
     if (!(change <= forces_.energy_noise())) continue;
@@ -230,7 +232,6 @@ bool PoseSpaceDynamics<T>::solve(const Scheme& scheme, T mass_damping, PoseSpace
     const int solver_iterations = system_.solve(forces_, residual_.data(), along_.data(), precision_);
     if (solver_iterations < 0) return false;
     report.solver_iterations += solver_iterations;
-    for (T& value : along_) value = -value;
     const Descent descent = descend(energy);
     if (descent == Descent::none && iteration == 0) return false;
     if (descent == Descent::none) break;

@@ -5,7 +5,7 @@
 
 #include "supple/asset/pose_space_model.h"
 #include "supple/fem/posed_rest.h"
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 
 #include <cstring>
 #include <span>

@@ -151,12 +151,12 @@ bool same(const Vector& a, const Vector& b) {
 }
 
 template <class Vector>
-std::size_t find_or_add(TriangleStack<Vector>& stack, typename TriangleStack<Vector>::Pattern pattern) {
-  const auto known = std::find(stack.patterns.begin(), stack.patterns.end(), pattern);
-  if (known != stack.patterns.end()) return static_cast<std::size_t>(known - stack.patterns.begin());
-  pattern.first = stack.groups();
-  stack.patterns.push_back(std::move(pattern));
-  return stack.patterns.size() - 1;
+typename TriangleStack<Vector>::Pattern& find_or_add(TriangleStack<Vector>& stack, const std::vector<int>& group,
+                                                     std::size_t groups) {
+  for (auto& pattern : stack.patterns)
+    if (pattern.group == group) return pattern;
+  stack.patterns.push_back({.group = group, .groups = groups, .first = stack.groups(), .places = {}, .values = {}});
+  return stack.patterns.back();
 }
 
 template <class T, class Vector>
@@ -166,22 +166,22 @@ void stack_up(const std::vector<MatX>& matrices, TriangleStack<Vector>& stack) {
   const Eigen::Index size = matrices.front().rows();
   for (Eigen::Index c = 0; c < size; ++c) {
     for (Eigen::Index row = c / width * width; row < size; row += width) {
-      typename TriangleStack<Vector>::Pattern pattern;
+      std::vector<int> group;
       std::vector<Vector> distinct;
       for (const MatX& matrix : matrices) {
         const Vector lanes = vector_at<T, Vector>(matrix, c, row);
         if (same(lanes, Vector{})) {
-          pattern.group.push_back(-1);
+          group.push_back(-1);
           continue;
         }
         auto known = std::find_if(distinct.begin(), distinct.end(), [&](const Vector& v) { return same(v, lanes); });
-        pattern.group.push_back(static_cast<int>(known - distinct.begin()));
+        group.push_back(static_cast<int>(known - distinct.begin()));
         if (known == distinct.end()) distinct.push_back(lanes);
       }
       if (distinct.empty()) continue;
-      pattern.groups = distinct.size();
-      stack.places.push_back({static_cast<int>(c), static_cast<int>(row), find_or_add(stack, std::move(pattern))});
-      stack.values.insert(stack.values.end(), distinct.begin(), distinct.end());
+      auto& pattern = find_or_add(stack, group, distinct.size());
+      pattern.places.push_back({static_cast<int>(c), static_cast<int>(row)});
+      pattern.values.insert(pattern.values.end(), distinct.begin(), distinct.end());
     }
   }
 }

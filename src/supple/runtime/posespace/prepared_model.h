@@ -4,7 +4,7 @@
 #pragma once
 
 #include "supple/math/half.h"
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 #include "supple/runtime/posespace/posed_tets.h"
 
 #include <cstdint>
@@ -58,26 +58,31 @@ struct PoseMatrices {
 /// Lower triangles of several symmetric matrices that are only ever summed up: of each vector of rows that isn't zero
 /// in all of them (regions that don't overlap have nothing in common) the matrices' vectors side by side, so that a
 /// weighted sum reads memory as it lies. What several matrices have in common there is stored once; which matrices that
-/// are is a pattern, and places have few of them.
+/// are is a pattern. Places have few of them, and lie together by pattern, so that sums of the same length follow each
+/// other (in the order of the matrix twice the time went, into guesses of the processor that were wrong).
 template <class Vector>
 struct TriangleStack {
   struct Place {
     int column, row;
-    std::size_t pattern;
   };
   struct Pattern {
     std::vector<int> group;  ///< of each matrix: which of the vectors of a place it has; −1: zero
     std::size_t groups = 0;  ///< vectors of a place
     std::size_t first = 0;   ///< its groups among those of all patterns
-    bool operator==(const Pattern& other) const { return group == other.group; }
+    std::vector<Place> places;
+    std::vector<Vector> values;  ///< the vectors of the first place, then of the next, …
   };
   std::size_t matrices = 0;
   std::vector<Pattern> patterns;
-  std::vector<Place> places;
-  std::vector<Vector> values;
 
   /// Of all patterns.
   std::size_t groups() const { return patterns.empty() ? 0 : patterns.back().first + patterns.back().groups; }
+  /// Vectors that are stored.
+  std::size_t count() const {
+    std::size_t sum = 0;
+    for (const Pattern& pattern : patterns) sum += pattern.values.size();
+    return sum;
+  }
 };
 
 template <class T>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "supple/math/four.h"
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/step_system.h"
 
-#include "supple/runtime/posespace/lanes.h"
+#include "supple/math/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,26 +20,40 @@ void add_scaled(std::vector<T>& target, T factor, const std::vector<T>& other) {
 template <class T>
 StepSystem<T>::StepSystem(const PreparedModel<T>& prepared)
     : size_(prepared.size), stride_(prepared.stride), A_(prepared.triangle(), T(0)) {
-  for (auto* values : {&residual_, &z_, &p_, &product_}) values->assign(static_cast<std::size_t>(stride_), T(0));
+  for (auto* values : {&residual_, &z_, &p_, &product_, &A_p_, &A_delta_})
+    values->assign(static_cast<std::size_t>(stride_), T(0));
+  factored_weights_.assign(prepared.poses, T(0));
   preconditioner_ = KeptCholesky<T>(size_);
 }
 
 template <class T>
 bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor) {
   const bool same = mass_factor == mass_factor_ && linear_factor == linear_factor_;
-  if (!(same && pose.nothing_changes())) pose.combine(mass_factor, linear_factor, T(1), A_.data());
-  if (same && pose.constant()) return true;
+  if (same && pose.nothing_changes()) return true;
+  if (same && near_factored(pose)) {
+    pose.combine(mass_factor, linear_factor, A_.data());
+    return true;
+  }
   mass_factor_ = mass_factor, linear_factor_ = linear_factor;
-  pose.combine(mass_factor, linear_factor + T(1), T(0), preconditioner_.matrix());
+  for (std::size_t i = 0; i < factored_weights_.size(); ++i) factored_weights_[i] = pose.weight(i);
+  pose.combine(mass_factor, linear_factor, A_.data(), preconditioner_.matrix());
   if (preconditioner_.factorize(pose.kept())) return true;
   mass_factor_ = T(0);
   return false;
 }
 
 template <class T>
+bool StepSystem<T>::near_factored(const PoseInterpolation<T>& pose) const {
+  T change = T(0);
+  for (std::size_t i = 0; i < factored_weights_.size(); ++i) change += std::abs(pose.weight(i) - factored_weights_[i]);
+  return change <= T(0.2);
+}
+
+template <class T>
 int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T precision) {
   std::copy(b, b + stride_, residual_.begin());
   std::fill(delta, delta + stride_, T(0));
+  std::fill(A_delta_.begin(), A_delta_.end(), T(0));
   forces.start_path();
   z_ = residual_;
   preconditioner_.solve(forces.pose().kept(), z_.data());
@@ -50,19 +64,22 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T prec
   int iteration = 0;
   while (iteration < most_iterations && remaining > enough) {
     ++iteration;
-    std::fill(product_.begin(), product_.end(), T(0));
-    forces.pose().multiply(A_.data(), p_.data(), product_.data());
+    std::fill(A_p_.begin(), A_p_.end(), T(0));
+    forces.pose().multiply(A_.data(), p_.data(), A_p_.data());
+    product_ = A_p_;
     forces.multiply_changing(p_.data(), product_.data());
     const T curvature = dot(p_.data(), product_.data(), stride_);
     if (!(curvature > T(0))) {
       if (iteration > 1) break;
       std::copy(p_.begin(), p_.end(), delta);
+      A_delta_ = A_p_;
       forces.go_on(T(1));
       break;
     }
     const T length = remaining / curvature;
     for (int c = 0; c < size_; ++c) delta[c] += length * p_[static_cast<std::size_t>(c)];
     forces.go_on(length);
+    add_scaled(A_delta_, length, A_p_);
     add_scaled(residual_, -length, product_);
     z_ = residual_;
     preconditioner_.solve(forces.pose().kept(), z_.data());
@@ -75,13 +92,8 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T prec
 }
 
 template <class T>
-T StepSystem<T>::inertia(const PoseInterpolation<T>& pose, const T* x) {
-  std::fill(product_.begin(), product_.end(), T(0));
-  pose.multiply(pose.correction(), x, product_.data());
-  const T corrected = dot(product_.data(), x, stride_);
-  std::fill(product_.begin(), product_.end(), T(0));
-  pose.multiply(A_.data(), x, product_.data());
-  return dot(product_.data(), x, stride_) - corrected;
+T StepSystem<T>::inertia(CubatureForces<T>& forces, const T* delta) const {
+  return dot(A_delta_.data(), delta, stride_) - forces.correct_path(delta);
 }
 
 template class StepSystem<float>;

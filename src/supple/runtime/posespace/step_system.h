@@ -5,8 +5,10 @@
 // gradients, which need products with K̃_e only, preconditioned with the same equations at rest,
 //   P = c_M M̃ + (c_Λ + 1) Λ̃ = L Lᵀ
 // Damping with Λ̃ makes P the larger part of the matrix however the flesh is deformed: one to four iterations suffice.
-// Flesh that buckles may have directions of negative stiffness; iterations end at the first that they meet, with
-// what they have, which points downhill (Steihaug 1983). The caller looks whether energy really falls.
+// P of a pose nearby does as well (as many iterations up to twice that far), so that it is factorised anew only once
+// the weights of poses have changed by 0.2 in sum. Flesh that buckles may have directions of negative stiffness;
+// iterations end at the first that they meet, with what they have, which points downhill (Steihaug 1983). The caller
+// looks whether energy really falls.
 #pragma once
 
 #include "supple/runtime/posespace/cubature_forces.h"
@@ -23,21 +25,26 @@ class StepSystem {
   /// False where the equations at rest can't be solved: a pose that is no number. Does nothing as long as neither
   /// factors nor a changing pose ask for it.
   bool set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor);
-  /// Other coordinates count: the next set() starts anew.
+  /// The next set() starts anew: other coordinates count, or what comes is not to depend on what was.
   void forget() { mass_factor_ = T(0); }
 
   /// `delta`, padded, ← the solution for `b`, up to a part of it in the norm of energy; the path of `forces` leads
   /// along it. Returns the iterations, −1 where numbers overflow.
   int solve(CubatureForces<T>& forces, const T* b, T* delta, T precision);
-  /// xᵀ (A − C) x
-  T inertia(const PoseInterpolation<T>& pose, const T* x);
+  /// δᵀ (A − C) δ of the last solution δ.
+  T inertia(CubatureForces<T>& forces, const T* delta) const;
 
  private:
+  /// P of this pose is much like the one that is factorised.
+  bool near_factored(const PoseInterpolation<T>& pose) const;
+
   int size_ = 0, stride_ = 0;
   T mass_factor_ = T(0), linear_factor_ = T(0);  ///< of what is set; zero: nothing
   std::vector<T> A_;                             ///< lower triangle, padded columns
-  std::vector<T> residual_, z_, p_, product_;
+  std::vector<T> residual_, z_, p_, product_, A_p_;
+  std::vector<T> A_delta_;  ///< A δ of the last solution
   KeptCholesky<T> preconditioner_;
+  std::vector<T> factored_weights_;  ///< of the poses, where that was
 };
 
 extern template class StepSystem<float>;
