@@ -13,6 +13,8 @@ namespace {
 
 using RegionSet = std::vector<char>;  ///< which regions, one entry each
 
+constexpr std::size_t batch = 8;  ///< elements that steps take at once, in single precision
+
 class Builder {
  public:
   explicit Builder(const ModelParts& parts) : parts_(parts), place_(parts.mesh.vertices.size(), -1) {
@@ -59,12 +61,12 @@ class Builder {
     return columns;
   }
 
-  /// What a block of so many sites costs in a step, in multiplications, roughly: batches of eight, padded columns.
-  static double cost(std::size_t sites, std::size_t columns) {
-    const double padded = 8.0 * std::ceil(static_cast<double>(columns) / 8);
-    return 8 * std::ceil(static_cast<double>(sites) / 8) * 9 * (12 * padded + padded * padded / 2) +
-           4 * padded * padded;
+  /// What a block of so many vertices costs in a step: whole vectors of columns, and some work of its own.
+  static double vertices_cost(std::size_t vertices, std::size_t columns) {
+    return (static_cast<double>(vertices) + 4) * 8 * std::ceil(static_cast<double>(columns) / 8);
   }
+  /// A batch of elements costs as much as its columns, and what it takes however few they are (measured: as 16).
+  static double batch_cost(std::size_t columns) { return static_cast<double>(columns) + 16; }
 
   static RegionSet united(const RegionSet& a, const RegionSet& b) {
     RegionSet result = a;
@@ -72,8 +74,13 @@ class Builder {
     return result;
   }
 
-  /// Sites that the same regions move, together; blocks are joined as long as that is cheaper.
+  static bool within(const RegionSet& inner, const RegionSet& outer) { return united(inner, outer) == outer; }
+
+  /// Sites that the same regions move, together …
   using Groups = std::map<RegionSet, std::vector<std::size_t>>;
+  using Group = std::pair<RegionSet, std::vector<std::size_t>>;
+
+  /// … and blocks of vertices are joined as long as that is cheaper.
   void join(Groups& groups) const {
     for (bool joined = true; joined && groups.size() > 1;) {
       joined = false;
@@ -81,10 +88,10 @@ class Builder {
       std::pair<RegionSet, RegionSet> pair;
       for (auto a = groups.begin(); a != groups.end(); ++a) {
         for (auto b = std::next(a); b != groups.end(); ++b) {
-          const double apart =
-              cost(a->second.size(), columns_of(a->first).size()) + cost(b->second.size(), columns_of(b->first).size());
+          const double apart = vertices_cost(a->second.size(), columns_of(a->first).size()) +
+                               vertices_cost(b->second.size(), columns_of(b->first).size());
           const double together =
-              cost(a->second.size() + b->second.size(), columns_of(united(a->first, b->first)).size());
+              vertices_cost(a->second.size() + b->second.size(), columns_of(united(a->first, b->first)).size());
           if (apart - together > best) best = apart - together, pair = {a->first, b->first}, joined = true;
         }
       }
@@ -100,6 +107,74 @@ class Builder {
     }
   }
 
+  /// Steps take eight elements at a time. What a group has beyond whole batches shares one with what others have, as
+  /// long as that is cheaper: elements don't mind columns in which they are zero.
+  Groups in_whole_batches(const Groups& groups) const {
+    Groups whole;
+    std::vector<Group> open;
+    for (const auto& [set, members] : groups) {
+      const auto end = members.begin() + static_cast<std::ptrdiff_t>(members.size() / batch * batch);
+      if (end != members.begin()) whole[set].assign(members.begin(), end);
+      if (end != members.end()) open.emplace_back(set, std::vector<std::size_t>(end, members.end()));
+    }
+    while (join_two(open)) {
+    }
+    spread(open);
+    for (const auto& [set, members] : open) {
+      std::vector<std::size_t>& target = whole[set];
+      target.insert(target.end(), members.begin(), members.end());
+      std::sort(target.begin(), target.end());
+    }
+    return whole;
+  }
+
+  /// The two that it saves most. False where it doesn't.
+  bool join_two(std::vector<Group>& open) const {
+    double best = 0;
+    std::size_t first = 0, second = 0;
+    for (std::size_t a = 0; a < open.size(); ++a) {
+      for (std::size_t b = a + 1; b < open.size(); ++b) {
+        if (open[a].second.size() + open[b].second.size() > batch) continue;
+        const double saved = batch_cost(columns_of(open[a].first).size()) +
+                             batch_cost(columns_of(open[b].first).size()) -
+                             batch_cost(columns_of(united(open[a].first, open[b].first)).size());
+        if (saved > best) best = saved, first = a, second = b;
+      }
+    }
+    if (best == 0) return false;
+    auto& [set, members] = open[first];
+    set = united(set, open[second].first);
+    members.insert(members.end(), open[second].second.begin(), open[second].second.end());
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(second));
+    return true;
+  }
+
+  /// Whole groups into free places of several others that have all their columns, the smallest first.
+  static void spread(std::vector<Group>& open) {
+    std::stable_sort(open.begin(), open.end(),
+                     [](const Group& a, const Group& b) { return a.second.size() < b.second.size(); });
+    for (std::size_t from = 0; from < open.size();) {
+      auto& [set, members] = open[from];
+      const auto has_place = [&, &own = set](std::size_t to) {
+        return to != from && open[to].second.size() < batch && within(own, open[to].first);
+      };
+      std::size_t places = 0;
+      for (std::size_t to = 0; to < open.size(); ++to)
+        if (has_place(to)) places += batch - open[to].second.size();
+      if (places < members.size()) {
+        ++from;
+        continue;
+      }
+      for (std::size_t to = 0; to < open.size(); ++to) {
+        while (has_place(to) && !members.empty()) {
+          open[to].second.push_back(members.back());
+          members.pop_back();
+        }
+      }
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(from));
+    }
+  }
+
   void add_elements() {
     Groups groups;
     const std::vector<Index>& sites = parts_.elements.front().sites;
@@ -109,8 +184,7 @@ class Builder {
         set = united(set, vertex_regions_[static_cast<std::size_t>(v)]);
       groups[set].push_back(i);
     }
-    join(groups);
-    for (const auto& [set, members] : groups) model_.elements.push_back(element_block(set, members));
+    for (const auto& [set, members] : in_whole_batches(groups)) model_.elements.push_back(element_block(set, members));
   }
 
   ElementBlock element_block(const RegionSet& set, const std::vector<std::size_t>& members) {
