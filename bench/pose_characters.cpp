@@ -69,7 +69,7 @@ class TimedClip {
       full_steps.insert(full_steps.end(), some_full.begin(), some_full.end());
       ratios.push_back(median(some_full) / median(some));
     }
-    result_.iterations /= static_cast<double>(steps.size());
+    result_.iterations = static_cast<double>(iterations_) / static_cast<double>(steps.size());
     result_.step_ms = 1e3 * median(steps);
     result_.full_step_ms = 1e3 * median(full_steps);
     result_.speedup = median(ratios);
@@ -79,7 +79,6 @@ class TimedClip {
   void look() {
     std::vector<double> steps, surfaces;
     std::vector<Vec3> shown(static_cast<std::size_t>(dynamics_.model().surface.vertex_count()));
-    const double iterations = result_.iterations;
     for (int round = 0; round < 3; ++round) {
       for (int k = 0; k < comparison_.steps(); ++k) {
         steps.push_back(reduced_step(k));
@@ -88,14 +87,13 @@ class TimedClip {
       }
       dynamics_.cut();
     }
-    result_.iterations = iterations;
     result_.shown_step_ms = 1e3 * median(steps);
     result_.surface_ms = 1e3 * median(surfaces);
   }
 
   double reduced_step(int k) {
     comparison_.sample(k, pose_);
-    return timed([&] { result_.iterations += dynamics_.step(pose_.placement, pose_.p).solver_iterations; });
+    return timed([&] { iterations_ += dynamics_.step(pose_.placement, pose_.p).solver_iterations; });
   }
 
   /// In seconds.
@@ -110,6 +108,7 @@ class TimedClip {
   PoseSpaceDynamics<float>& dynamics_;
   FullPoseDynamics& full_;
   CharacterPose& pose_;
+  long iterations_ = 0;
   Steps result_;
 };
 

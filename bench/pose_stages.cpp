@@ -161,7 +161,7 @@ class StageClock {
     StepSystem<float> system(*prepared_);
     std::fill(f_.begin(), f_.end(), 0.0f);
     forces_.add_force(f_.data());
-    float nudge = 0;  // equal factors would be recognised where there is one pose
+    float nudge = 0;  // equal factors would be recognised, also near the pose; a step of a walk sets P in one of nine
     const bool constant = pose_.constant();
     const double set = median_us([&] { system.set(forces_.pose(), mass + (constant ? 0 : ++nudge), linear); });
     int own_iterations = 0;

@@ -303,7 +303,6 @@ void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockCol
                                  std::span<const ColumnRun> runs, T* scratch, T* result) const {
   using Lanes = LanesOf<T>;
   const std::size_t stride = matrices.stride;
-  const StoredPoses& stored = matrices.stored;
   for (std::size_t i = 0; i < stored_.size(); ++i) {
     T* row = scratch + i * stride;
     std::fill(row, row + stride, T(0));

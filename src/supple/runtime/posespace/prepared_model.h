@@ -58,8 +58,7 @@ struct PoseMatrices {
 /// Lower triangles of several symmetric matrices that are only ever summed up: of each vector of rows that isn't zero
 /// in all of them (regions that don't overlap have nothing in common) the matrices' vectors side by side, so that a
 /// weighted sum reads memory as it lies. What several matrices have in common there is stored once; which matrices that
-/// are is a pattern. Places have few of them, and lie together by pattern, so that sums of the same length follow each
-/// other (in the order of the matrix twice the time went, into guesses of the processor that were wrong).
+/// are is a pattern. Places have few of them, and lie together by pattern: sums of the same length follow each other.
 template <class Vector>
 struct TriangleStack {
   struct Place {
