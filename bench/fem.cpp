@@ -7,7 +7,7 @@
 #include "supple/fem/dynamics.h"
 #include "supple/fem/loads.h"
 #include "supple/fem/modes.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
 #include <fmt/format.h>
@@ -170,7 +170,7 @@ Result<ScalePoint> measure_scale(int cells, int repetitions) {
     const double time = median_ms(repetitions, [&] { body.internal_force_and_stiffness(u, f, K); });
     return std::vector<double>{static_cast<double>(mesh.elements.size()), time, heap_bytes() - before};
   });
-  if (!child.ok()) return child.error();
+  SUPPLE_RETURN_IF_ERROR(child);
   return ScalePoint{child->values[0], child->values[1], child->values[2]};
 }
 

@@ -4,8 +4,8 @@
 // processor rows are this thread's own time.
 #include "bench/report.h"
 
-#include "scenes/haptics_bridge.h"
-#include "supple/pipeline/haptics.h"
+#include "samples/haptics_bridge.h"
+#include "supple/pipeline/object/haptics.h"
 
 namespace supple::bench {
 namespace {

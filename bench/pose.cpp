@@ -77,7 +77,7 @@ std::vector<PoseCorrection> four_corrections(const CharacterRig& rig, const Clip
   CharacterPose pose = rig.neutral();
   for (int k = 1; k <= 4; ++k) {
     rig.sample(clip, 0.2 * k, ClipWrap::hold, pose);
-    corrections.push_back({pose.p, std::vector<Vec3>(static_cast<std::size_t>(rings * sectors), Vec3(0, 0.01, 0))});
+    corrections.push_back({pose.p, std::vector<Vec3>(to_size(rings * sectors), Vec3(0, 0.01, 0))});
   }
   return corrections;
 }

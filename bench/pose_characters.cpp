@@ -7,7 +7,7 @@
 
 #include "supple/asset/character_archive.h"
 #include "supple/base/clock.h"
-#include "supple/offline/posespace/full_pose_dynamics.h"
+#include "supple/offline/full/full_pose_dynamics.h"
 
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ class TimedClip {
   /// With the skin after every step, which throws the step's numbers out of the nearer caches.
   void look() {
     std::vector<double> steps, surfaces;
-    std::vector<Vec3> shown(static_cast<std::size_t>(dynamics_.model().surface.vertex_count()));
+    std::vector<Vec3> shown(to_size(dynamics_.model().surface.vertex_count()));
     for (int round = 0; round < 3; ++round) {
       for (int k = 0; k < comparison_.steps(); ++k) {
         steps.push_back(reduced_step(k));
@@ -133,7 +133,7 @@ class CharacterRows {
   Status run() {
     SUPPLE_RETURN_IF_ERROR(c_.status);
     const Result<BuiltCharacter> built = build_again(*c_.folder, c_.recipe);
-    if (!built.ok()) return built.error();
+    SUPPLE_RETURN_IF_ERROR(built);
     const Clip* clip = find_clip(*built, paper_.clip);
     if (clip == nullptr) return failure(fmt::format("there is no clip {}", paper_.clip));
     const CompareSettings settings = figure_settings(options_.quick);
@@ -141,12 +141,12 @@ class CharacterRows {
     CompareReport full;
     SUPPLE_RETURN_IF_ERROR(comparison.run_full(full));
     const Result<CompareRow> row = comparison.run_reduced(built->reduced);
-    if (!row.ok()) return row.error();
+    SUPPLE_RETURN_IF_ERROR(row);
     Result<PoseSpaceDynamics<float>> dynamics =
         PoseSpaceDynamics<float>::create(built->reduced.model, comparison.dynamics());
-    if (!dynamics.ok()) return dynamics.error();
+    SUPPLE_RETURN_IF_ERROR(dynamics);
     Result<FullPoseDynamics> full_dynamics = full_simulation(*built, comparison.dynamics());
-    if (!full_dynamics.ok()) return full_dynamics.error();
+    SUPPLE_RETURN_IF_ERROR(full_dynamics);
     CharacterPose pose = built->rig.neutral();
     const Steps steps = TimedClip(comparison, *dynamics, *full_dynamics, pose).run();
     add_times(steps, full, *row);
@@ -190,7 +190,7 @@ class CharacterRows {
     add("tets", static_cast<double>(reduced.mesh.elements.size()), "", paper_.tets);
     add("skin_vertices", model.surface.vertex_count(), "", paper_.skin_vertices);
     add("coordinates", model.size(), "", paper_.size);
-    add("regions", static_cast<double>(std::max<std::size_t>(1, reduced.region_sizes.size())), "", paper_.regions);
+    add("regions", static_cast<double>(std::max<std::size_t>(1, reduced.patch_sizes.size())), "", paper_.patches);
     add("poses", model.pose_count(), "", paper_.poses);
     add("cubature_elements", model.element_count(), "", paper_.elements);
     add("cubature_vertices", model.inertial_vertex_count(), "", paper_.inertial_vertices);

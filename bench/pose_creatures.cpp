@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/pose_creatures.h"
 
-#include "scenes/creature_files.h"
+#include "samples/creature_files.h"
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
-#include "supple/pipeline/first_recipe.h"
+#include "supple/pipeline/character/first_recipe.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ Status CreatureFolder::write() {
   const std::string file = example_ + ".glb";
   SUPPLE_RETURN_IF_ERROR(write_creature(path_ / file, creature, make_character(creature, example->vertices)));
   const Result<LoadedCharacter> loaded = load_character(path_ / file);
-  if (!loaded.ok()) return loaded.error();
+  SUPPLE_RETURN_IF_ERROR(loaded);
   recipe_ = first_recipe(*loaded, file, example->tets);
   add_creature_choices(creature, loaded->character, recipe_);
   return {};
@@ -57,7 +57,7 @@ Status CreatureFolder::write() {
 Recipe paper_recipe(const CreatureFolder& folder, const PublishedCreature& published, bool quick) {
   Recipe recipe = folder.recipe();
   recipe.flesh.size = published.size;
-  recipe.flesh.local = published.regions > 1;
+  recipe.flesh.local = published.patches > 1;
   if (quick) recipe.tets = 3000;
   return recipe;
 }
@@ -70,7 +70,7 @@ Result<BuildCost> measure_build(CreatureFolder& folder, const Recipe& recipe) {
     if (!built.ok()) return {};
     return {seconds_since(start)};
   });
-  if (!child.ok()) return child.error();
+  SUPPLE_RETURN_IF_ERROR(child);
   if (child->values.empty()) return failure("the character can't be built");
   return BuildCost{child->values[0], child->peak_memory};
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The characters of the 2016 paper's tables beside ours: the same number of coordinates, regions and poses, on meshes
-// of about the same size (scenes/creatures.h), and one of the size that other programs are measured at.
+// The characters of the 2016 paper's tables beside ours: the same number of coordinates, patches and poses, on meshes
+// of about the same size (samples/creatures.h), and one of the size that other programs are measured at.
 #pragma once
 
 #include "bench/report.h"
-#include "supple/pipeline/build_cache.h"
-#include "supple/pipeline/build_character.h"
+#include "supple/pipeline/character/build_cache.h"
+#include "supple/pipeline/character/build_character.h"
 
 #include <span>
 
@@ -16,7 +16,7 @@ struct PublishedCreature {
   const char* name;     ///< of the row
   const char* example;  ///< ours
   const char* clip;     ///< of ours, that is measured over
-  int mesh_vertices, tets, skin_vertices, size, regions, poses, elements, inertial_vertices;
+  int mesh_vertices, tets, skin_vertices, size, patches, poses, elements, inertial_vertices;
   double step_ms, memory_mb, speedup;
   double target_ms;  ///< ours, one thread
 };
@@ -43,7 +43,7 @@ class CreatureFolder {
   Recipe recipe_;
 };
 
-/// The example's recipe with the row's coordinates and regions; `quick`: on a coarse mesh.
+/// The example's recipe with the row's coordinates and patches; `quick`: on a coarse mesh.
 Recipe paper_recipe(const CreatureFolder& folder, const PublishedCreature& published, bool quick);
 
 struct BuildCost {

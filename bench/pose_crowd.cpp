@@ -3,7 +3,7 @@
 
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
-#include "supple/pipeline/simulate_clip.h"
+#include "supple/pipeline/character/simulate_clip.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,17 +21,17 @@ struct Instance {
 /// Seconds of one step of all, the median of many; `shown`: with every vertex of the skin.
 double crowd_seconds(std::vector<Instance>& crowd, const std::vector<CharacterPose>& poses, int rounds, bool shown) {
   std::vector<std::vector<Vec3>> skins(crowd.size());
-  for (auto& skin : skins) skin.resize(static_cast<std::size_t>(crowd[0].dynamics.model().surface.vertex_count()));
+  for (auto& skin : skins) skin.resize(to_size(crowd[0].dynamics.model().surface.vertex_count()));
   std::size_t round = 0;
   return 1e-3 * median_ms(rounds, [&] {
            ++round;
            parallel_for(std::ssize(crowd), 1, [&](std::int64_t i) {
-             Instance& one = crowd[static_cast<std::size_t>(i)];
+             Instance& one = crowd[to_size(i)];
              const CharacterPose& pose = poses[(one.moment + round) % poses.size()];
              one.dynamics.step(pose.placement, pose.p);
              if (shown)
                one.dynamics.surface_displacements(pose.placement, pose.p, one.dynamics.coordinates(),
-                                                  skins[static_cast<std::size_t>(i)]);
+                                                  skins[to_size(i)]);
            });
          });
 }
@@ -87,17 +87,17 @@ LargeCharacter::LargeCharacter(const Options& options) : folder_("mascot") {
 Status LargeCharacter::add_rows(Report& report) {
   SUPPLE_RETURN_IF_ERROR(status_);
   const Result<BuiltCharacter> built = build_again(folder_, recipe_);
-  if (!built.ok()) return built.error();
+  SUPPLE_RETURN_IF_ERROR(built);
   SimulateSettings simulate;
   simulate.time_step = picture_seconds;
   const PoseSpaceSettings settings = dynamics_settings(simulate, built->reduced.flesh_frequency);
   Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(built->reduced.model, settings);
-  if (!dynamics.ok()) return dynamics.error();
+  SUPPLE_RETURN_IF_ERROR(dynamics);
   const Clip& clip = built->character().clips.front();
   const ClipMotion motion(built->rig, clip, false, built->reduced.model->height);
   CharacterPose pose = built->rig.neutral();
   std::vector<double> steps, surfaces;
-  std::vector<Vec3> shown(static_cast<std::size_t>(built->reduced.model->surface.vertex_count()));
+  std::vector<Vec3> shown(to_size(built->reduced.model->surface.vertex_count()));
   for (double time = 0; time < 3; time += picture_seconds) {
     motion.sample(std::fmod(time, clip.duration), pose);
     auto start = Clock::now();

@@ -78,7 +78,7 @@ class Figures {
     Recipe recipe = in_.recipe;
     change(recipe);
     const Result<ReducedBody> reduced = reduce_again(in_.folder, recipe, in_.built);
-    if (!reduced.ok()) return reduced.error();
+    SUPPLE_RETURN_IF_ERROR(reduced);
     return in_.comparison.run_reduced(*reduced);
   }
 

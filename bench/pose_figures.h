@@ -8,7 +8,7 @@
 #pragma once
 
 #include "bench/pose_creatures.h"
-#include "supple/pipeline/compare_full.h"
+#include "supple/pipeline/character/compare_full.h"
 
 namespace supple::bench {
 

@@ -2,14 +2,14 @@
 // Table 1 of the 2016 paper: 20 modes of a posed character, free of contact and under it, by all methods.
 #include "bench/report.h"
 
-#include "scenes/creatures.h"
+#include "samples/creatures.h"
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/io/gltf/write_character.h"
 #include "supple/offline/contact/self_contact.h"
 #include "supple/offline/modes/constrained_modes.h"
-#include "supple/pipeline/recipe_character.h"
-#include "supple/rig/carried_rig.h"
+#include "supple/pipeline/character/recipe_character.h"
+#include "supple/rig/deform/carried_rig.h"
 
 #include <fmt/format.h>
 
@@ -46,18 +46,18 @@ struct PosedCharacter {
 Result<SparseConstraints> closest_contacts(const EmbeddedBody& body, std::span<const Vec3> x, int count) {
   const TetMesh& mesh = body.mesh;
   std::vector<char> fixed(mesh.vertices.size(), 0);
-  for (const Index v : body.fixed_vertices) fixed[static_cast<std::size_t>(v)] = 1;
+  for (const Index v : body.fixed_vertices) fixed[to_size(v)] = 1;
   std::vector<SelfContact> contacts;
   for (SelfContactSettings settings; settings.tolerance < 8; settings.tolerance *= 1.5) {
     Result<std::vector<SelfContact>> found = find_self_contacts(mesh, x, settings);
-    if (!found.ok()) return found.error();
+    SUPPLE_RETURN_IF_ERROR(found);
     contacts = std::move(*found);
-    std::erase_if(contacts, [&](const SelfContact& c) { return fixed[static_cast<std::size_t>(c.vertex)] != 0; });
+    std::erase_if(contacts, [&](const SelfContact& c) { return fixed[to_size(c.vertex)] != 0; });
     if (std::ssize(contacts) >= count) break;
   }
   std::stable_sort(contacts.begin(), contacts.end(),
                    [](const SelfContact& a, const SelfContact& b) { return a.gap < b.gap; });
-  contacts.resize(std::min(contacts.size(), static_cast<std::size_t>(count)));
+  contacts.resize(std::min(contacts.size(), to_size(count)));
   return contact_constraints(contacts, static_cast<Index>(mesh.vertices.size()));
 }
 
@@ -73,23 +73,23 @@ Result<PosedCharacter> make_posed(const Published& published, const Options& opt
   recipe.tets = options.quick ? 4000 : example.tets;
   recipe.poses = {{published.pose, "", 0}};
   const Result<RecipeCharacter> prepared = prepare_character(recipe, "");
-  if (!prepared.ok()) return prepared.error();
+  SUPPLE_RETURN_IF_ERROR(prepared);
   Result<CharacterRig> rig = recipe_rig(recipe, *prepared);
-  if (!rig.ok()) return rig.error();
+  SUPPLE_RETURN_IF_ERROR(rig);
   const Result<RecipeBody> body = embed_recipe(recipe, "", *prepared, *rig);
-  if (!body.ok()) return body.error();
+  SUPPLE_RETURN_IF_ERROR(body);
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
   CharacterPose pose = rig->neutral();
   rig->set_joints(prepared->poses.front().locals, pose);
   for (const ParameterGroup& group : rig->rig()->layout().groups)  // the sculpted shape of the pose
-    if (group.name.ends_with(fmt::format(".{}", published.pose))) pose.p[static_cast<std::size_t>(group.first)] = 1;
+    if (group.name.ends_with(fmt::format(".{}", published.pose))) pose.p[to_size(group.first)] = 1;
   const CarriedRig carried(rig->rig(), body->body.carry, body->body.mesh.vertices);
   const std::vector<Vec3> x = evaluate_all(carried, pose.p);
   const Result<ElasticBody> neutral = ElasticBody::create(body->body.mesh, MaterialModel::stvk);
-  if (!neutral.ok()) return neutral.error();
+  SUPPLE_RETURN_IF_ERROR(neutral);
   Result<SparseConstraints> contacts = closest_contacts(body->body, x, published.constraints);
-  if (!contacts.ok()) return contacts.error();
+  SUPPLE_RETURN_IF_ERROR(contacts);
   const Result<std::vector<SelfContact>> found = find_self_contacts(body->body.mesh, x);
   VecX positions(neutral->dof_count());
   for (std::size_t v = 0; v < x.size(); ++v) positions.segment<3>(3 * static_cast<Eigen::Index>(v)) = x[v];
@@ -111,9 +111,9 @@ struct Column {
     const auto start = Clock::now();
     const Result<ConstrainedBody> body = ConstrainedBody::create(
         {posed.body, posed.fixed, {}, constrained ? posed.contacts : SparseConstraints()}, method);
-    if (!body.ok()) return body.error();
+    SUPPLE_RETURN_IF_ERROR(body);
     Result<Modes> found = body->modes({.count = mode_count});
-    if (!found.ok()) return found.error();
+    SUPPLE_RETURN_IF_ERROR(found);
     seconds = std::min(seconds, seconds_since(start));
     modes = std::move(*found);
     constraints = body->constraint_count();
@@ -123,7 +123,7 @@ struct Column {
 
 Status add_character(Report& report, const Published& published, const Options& options) {
   const Result<PosedCharacter> posed = make_posed(published, options);
-  if (!posed.ok()) return posed.error();
+  SUPPLE_RETURN_IF_ERROR(posed);
   Column uncons{"uncons", ConstraintMethod::null_space, false, published.unconstrained};
   Column thresh{"cons_thresh", ConstraintMethod::null_space, true, published.thresholded};
   Column cg{"cons_cg", ConstraintMethod::null_space_cg, true, published.conjugate_gradients};

@@ -38,7 +38,7 @@ Sizes sizes_of(const PreparedModel<float>& model, const PoseInterpolation<float>
     s.element_columns += count * block.columns.count();
     for (std::size_t c = 0; c < block.stored.columns() && !pose.constant(); ++c)
       for (std::size_t k = block.stored.begin[c]; k < block.stored.begin[c + 1]; ++k)
-        if (pose.gradient_factors(static_cast<std::size_t>(block.stored.pose[k]))[block.columns.place[c]] != 0)
+        if (pose.gradient_factors(to_size(block.stored.pose[k]))[block.columns.place[c]] != 0)
           s.blended_columns += count;
   }
   for (int c = 0; c < model.size; ++c) s.triangle += model.stride - c / width * width;
@@ -48,8 +48,7 @@ Sizes sizes_of(const PreparedModel<float>& model, const PoseInterpolation<float>
   }
   for (const auto& block : model.surface->blocks)
     for (const PoseColumn& stored : block.stored)
-      if (pose.factors(static_cast<std::size_t>(stored.pose))[block.place[static_cast<std::size_t>(stored.column)]] !=
-          0)
+      if (pose.factors(to_size(stored.pose))[block.place[to_size(stored.column)]] != 0)
         s.surface += static_cast<double>(width * 3 * block.tiles);
   s.r = model.size;
   s.stored = model.poses > 1 ? 2 : 4;
@@ -79,7 +78,7 @@ class StageClock {
         inertia_(prepared_, dynamics.settings().time_step, true),
         positions_(prepared_->model->points.size()),
         workspace_(prepared_->model->rest->make_workspace(static_cast<Index>(positions_.size()))),
-        q_(static_cast<std::size_t>(prepared_->stride), 0.0f),
+        q_(to_size(prepared_->stride), 0.0f),
         f_(q_),
         y_(q_) {
     std::copy(dynamics.coordinates().begin(), dynamics.coordinates().end(), q_.begin());
@@ -237,7 +236,7 @@ void add_stages(Report& report, const std::string& row, const std::vector<Stage>
     add(*stage, "bytes", stage->bytes, "B");
     const double arithmetic = stage->flops / (1e3 * stage->us) / peak;
     double memory = 0;
-    if (const auto bytes = static_cast<std::size_t>(stage->bytes); bytes >= 4096)
+    if (const auto bytes = to_size(stage->bytes); bytes >= 4096)
       memory = stage->bytes / (1e3 * stage->us) / best([&] { return read_bandwidth(bytes); });
     add(*stage, "fraction_of_peak", std::max(arithmetic, memory), "", {},
         stage == largest ? std::optional(0.4) : std::nullopt);

@@ -2,10 +2,10 @@
 // A step of the mascot's soft tissue, beside the full simulation of the same mesh and motion.
 #include "bench/report.h"
 
-#include "scenes/creatures.h"
+#include "samples/creatures.h"
 #include "supple/base/clock.h"
 #include "supple/io/gltf/write_character.h"
-#include "supple/pipeline/compare_full.h"
+#include "supple/pipeline/character/compare_full.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ Status add_size(Report& report, const std::filesystem::path& file, int size, dou
   recipe.tets = options.quick ? 4000 : 16'000;
   const auto start = Clock::now();
   const Result<BuiltCharacter> built = build_character(recipe, "");
-  if (!built.ok()) return built.error();
+  SUPPLE_RETURN_IF_ERROR(built);
   const double build_seconds = seconds_since(start);
   CompareSettings settings;
   settings.most_seconds = (options.quick ? 50 : 150) * settings.simulate.time_step;
@@ -27,7 +27,7 @@ Status add_size(Report& report, const std::filesystem::path& file, int size, dou
   CompareReport full;
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(full));
   const Result<CompareRow> result = comparison.run_reduced(built->reduced);
-  if (!result.ok()) return result.error();
+  SUPPLE_RETURN_IF_ERROR(result);
   const auto add = [&](const char* metric, double value, const char* unit, std::optional<double> aim) {
     report.add({.table = "pose/step",
                 .row = fmt::format("mascot r={}", size),

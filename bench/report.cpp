@@ -160,7 +160,7 @@ Result<ChildResult> run_in_child(const std::function<std::vector<double>()>& wor
   if (child == 0) {
     const std::vector<double> values = work();
     const auto bytes = static_cast<ssize_t>(values.size() * sizeof(double));
-    _exit(::write(ends[1], values.data(), static_cast<std::size_t>(bytes)) == bytes ? 0 : 1);
+    _exit(::write(ends[1], values.data(), to_size(bytes)) == bytes ? 0 : 1);
   }
   close(ends[1]);
   ChildResult result;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "supple/base/result.h"
-#include "supple/io/plot.h"
+#include "supple/pictures/plot.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -89,7 +89,7 @@ void add_pose_steps(Report& report, const Options& options);
 /// Modes of posed characters under contact, a part of run_pose.
 void add_pose_modes(Report& report, const Options& options);
 /// Parts of run_subspace: the 2005 paper's own models; their bases from sketches and the swinging spoon.
-void add_subspace_scenes(Report& report, const Options& options);
+void add_subspace_samples(Report& report, const Options& options);
 /// The rows of free bodies, a part of run_subspace.
 void add_subspace_floating(Report& report, const Options& options);
 /// A ball against the bridge at 1 kHz, a part of run_subspace.

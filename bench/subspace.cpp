@@ -55,7 +55,7 @@ class PlainPolynomials {
       total.add(lame.lambda, group.lambda);
       total.add(lame.mu, group.mu);
     }
-    const auto n = static_cast<std::size_t>(r_);
+    const auto n = to_size(r_);
     for (Index a = 0; a < r_; ++a) {
       for (Index b = 0; b < r_; ++b) {
         for (Index p = 0; p < pair_count(r_); ++p) stiffness_.push_back(total.quadratic(pair_index(a, b), p));
@@ -68,7 +68,7 @@ class PlainPolynomials {
     }
     K_.assign(n * n, 0.0);
     R_.assign(n, 0.0);
-    products_.assign(static_cast<std::size_t>(pair_count(r_)), 0.0);
+    products_.assign(to_size(pair_count(r_)), 0.0);
   }
 
   void evaluate(const double* q) {
@@ -105,7 +105,7 @@ template <class T>
 double step_us(const SubspaceModel& model) {
   auto dynamics =
       SubspaceDynamics<T>::create(model, {.time_step = 1e-3, .stiffness_damping = 1e-3, .tolerance = 0}).value();
-  std::vector<T> force(static_cast<std::size_t>(model.size()), T(10));
+  std::vector<T> force(to_size(model.size()), T(10));
   constexpr int steps = 200;
   return median_ms(21,
                    [&] {
@@ -219,7 +219,7 @@ Report run_subspace(const Options& options) {
     bench_coefficients(report, mesh, linear_modes(mesh, 60), 2);
     bench_derivatives(report);
   }
-  add_subspace_scenes(report, options);
+  add_subspace_samples(report, options);
   add_subspace_floating(report, options);
   add_subspace_haptics(report, options);
   add_subspace_figures(report, options);

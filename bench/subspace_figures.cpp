@@ -7,7 +7,7 @@
 // and 10.1 %.
 #include "bench/report.h"
 
-#include "scenes/swing.h"
+#include "samples/swing.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_basis.h"
 #include "supple/offline/sketch/sketch_basis.h"
@@ -48,12 +48,12 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-Result<SketchBasis> sketch(const SubspaceScene& scene, const ElasticBody& body, int steps, int size) {
+Result<SketchBasis> sketch(const SubspaceSample& scene, const ElasticBody& body, int steps, int size) {
   const ScratchFolder folder;
   const Result<Modes> modes = compute_modes(body, scene.fixed_vertices, {.count = 12});
-  if (!modes.ok()) return modes.error();
+  SUPPLE_RETURN_IF_ERROR(modes);
   const Result<SketchRecording> pull = sketch_pull(scene, body, *modes, steps);
-  if (!pull.ok()) return pull.error();
+  SUPPLE_RETURN_IF_ERROR(pull);
   return solve_sketch(body, scene.fixed_vertices, *pull, {.folder = folder.path(), .size = size});
 }
 
@@ -83,7 +83,7 @@ void add_figure10(Report& report, const std::string& name, const Result<SketchBa
 
 class SwingRows {
  public:
-  SwingRows(Report& report, const SubspaceScene& scene, const ElasticBody& body, const SwingSettings& settings)
+  SwingRows(Report& report, const SubspaceSample& scene, const ElasticBody& body, const SwingSettings& settings)
       : report_(report), scene_(scene), body_(body), settings_(settings) {}
 
   void run(const Result<SketchBasis>& sketch) {
@@ -157,7 +157,7 @@ class SwingRows {
   }
 
   Report& report_;
-  const SubspaceScene& scene_;
+  const SubspaceSample& scene_;
   const ElasticBody& body_;
   SwingSettings settings_;
   Result<Swing> full_ = Swing{};
@@ -165,14 +165,14 @@ class SwingRows {
 };
 
 /// The spoon's sketch gives the basis of Figure 12, so it has more loads.
-Result<SketchBasis> measured_sketch(const SubspaceScene& scene, const ElasticBody& body, const Options& options) {
+Result<SketchBasis> measured_sketch(const SubspaceSample& scene, const ElasticBody& body, const Options& options) {
   if (options.quick) return failure("takes too long for a quick run");
   if (scene.name == "spoon") return sketch(scene, body, 4, swing_size);
   if (scene.name == "bridge") return sketch(scene, body, 1, 0);
   return failure("not measured: the paper has no figure for it");
 }
 
-void add_swing(Report& report, const SubspaceScene& spoon, const ElasticBody& body, const Options& options,
+void add_swing(Report& report, const SubspaceSample& spoon, const ElasticBody& body, const Options& options,
                const Result<SketchBasis>& basis) {
   SwingSettings settings;
   if (options.quick) settings.seconds = 1.4, settings.time_step = 0.0176;
@@ -182,7 +182,7 @@ void add_swing(Report& report, const SubspaceScene& spoon, const ElasticBody& bo
 }  // namespace
 
 void add_subspace_figures(Report& report, const Options& options) {
-  for (const SubspaceScene& scene : make_subspace_scenes()) {
+  for (const SubspaceSample& scene : make_subspace_samples()) {
     const bool is_spoon = scene.name == "spoon";
     if (options.quick && !is_spoon) continue;
     const ElasticBody body = ElasticBody::create(scene.bricks, MaterialModel::stvk).value();

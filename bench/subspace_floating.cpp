@@ -2,7 +2,7 @@
 // Free bodies (2005 paper, Figure 13 and appendix D): what a step costs in flight and in contact, and what is kept.
 #include "bench/report.h"
 
-#include "scenes/falling.h"
+#include "samples/falling.h"
 
 #include <fmt/format.h>
 

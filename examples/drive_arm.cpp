@@ -7,9 +7,9 @@
 //
 // Nothing here waits for a screen: frames are computed as fast as they come.
 #include <supple/asset/character_archive.h>
-#include <supple/pipeline/simulate_clip.h>
-#include <supple/pipeline/soft_character.h>
-#include <supple/rig/inverse_kinematics.h>
+#include <supple/pipeline/character/simulate_clip.h>
+#include <supple/pipeline/character/soft_character.h>
+#include <supple/rig/motion/inverse_kinematics.h>
 
 #include <algorithm>
 #include <chrono>
@@ -62,7 +62,7 @@ int drive(const supple::SoftCharacter& soft, supple::Index root, supple::Index t
   const supple::Pose rest = supple::rest_pose(skeleton);
   const Circle circle(skeleton, rest, root, tip);
   supple::CharacterPose pose = soft.rig.neutral();
-  std::vector<supple::Vec3> swing(static_cast<std::size_t>(soft.rig.rig()->vertex_count()));
+  std::vector<supple::Vec3> swing(supple::to_size(soft.rig.rig()->vertex_count()));
   for (int second = 0; second < seconds; ++second) {
     double largest = 0, missed = 0, spent = 0;
     for (int frame = 0; frame < frames_per_second; ++frame) {

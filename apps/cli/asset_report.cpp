@@ -21,8 +21,7 @@ VecX frequencies_of(const SubspaceModel& model) {
   forces.evaluate(rest.data());
   MatX stiffness(model.size(), model.size());
   for (Index b = 0; b < model.size(); ++b)
-    for (Index a = 0; a < model.size(); ++a)
-      stiffness(a, b) = forces.stiffness()[static_cast<std::size_t>(pair_index(a, b))];
+    for (Index a = 0; a < model.size(); ++a) stiffness(a, b) = forces.stiffness()[to_size(pair_index(a, b))];
   const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(stiffness, mass_moments(model).reduced_mass(),
                                                               Eigen::EigenvaluesOnly);
   return solver.eigenvalues().cwiseMax(0).cwiseSqrt() / (2 * std::numbers::pi);
@@ -117,7 +116,7 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
 
 Result<MeshReport> describe_asset(const std::filesystem::path& path) {
   const Result<Archive> archive = Archive::open(path);
-  if (!archive.ok()) return archive.error();
+  SUPPLE_RETURN_IF_ERROR(archive);
   ReportRows out;
   out.row("format", "Supple archive, kind \"{}\", every byte checked", archive->kind());
   out.row("size", "{:.2f} MiB in {} arrays", static_cast<double>(archive->size_in_bytes()) / (1 << 20),
@@ -128,11 +127,11 @@ Result<MeshReport> describe_asset(const std::filesystem::path& path) {
   out.json["arrays"] = archive->names();
   if (archive->kind() == "subspace") {
     const Result<SubspaceModel> model = decode_subspace_model(*archive);
-    if (!model.ok()) return model.error();
+    SUPPLE_RETURN_IF_ERROR(model);
     add_model(out, *model);
   } else if (archive->kind() == "character") {
     const Result<CharacterAsset> asset = decode_character(*archive);
-    if (!asset.ok()) return asset.error();
+    SUPPLE_RETURN_IF_ERROR(asset);
     add_character(out, *asset);
   }
   return MeshReport{std::move(out.text), std::move(out.json)};

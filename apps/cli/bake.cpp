@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple bake: a character, or its recipe, becomes a file that plays with soft tissue in any glTF viewer.
-#include "supple/pipeline/bake.h"
+#include "supple/pipeline/character/bake.h"
 #include "character_options.h"
 #include "character_recipe.h"
 #include "command.h"
@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace supple {
+namespace supple::bake_verb {
 namespace {
 
 struct Options : CharacterOptions {
@@ -28,7 +28,7 @@ struct Options : CharacterOptions {
 Result<Vec3> vector_of(const std::string& option, const std::string& text) {
   if (text.empty()) return Vec3(Vec3::Zero());
   const Result<std::array<double, 3>> numbers = parse_vector(option, text);
-  if (!numbers.ok()) return numbers.error();
+  SUPPLE_RETURN_IF_ERROR(numbers);
   return Vec3((*numbers)[0], (*numbers)[1], (*numbers)[2]);
 }
 
@@ -45,9 +45,9 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   settings.simulate.preroll = options.preroll;
   settings.simulate.drag = options.drag;
   const Result<Vec3> gravity = vector_of("--gravity", options.gravity);
-  if (!gravity.ok()) return gravity.error();
+  SUPPLE_RETURN_IF_ERROR(gravity);
   const Result<Vec3> wind = vector_of("--wind", options.wind);
-  if (!wind.ok()) return wind.error();
+  SUPPLE_RETURN_IF_ERROR(wind);
   settings.simulate.gravity = *gravity;
   settings.simulate.wind = *wind;
   settings.output.helper_bones = options.helper_bones;
@@ -86,10 +86,8 @@ void tell_built(const std::string& input, const SoftCharacter& soft, Session& se
 void tell_clips(const BakeReport& report, Session& session) {
   for (const BakedClipReport& clip : report.clips) {
     std::string extra;
-    if (clip.loop)
-      extra += fmt::format(", loops after {}", counted(static_cast<std::size_t>(clip.rounds), "round", "rounds"));
-    if (clip.cuts > 0)
-      extra += fmt::format(", {}", counted(static_cast<std::size_t>(clip.cuts), "cut step", "cut steps"));
+    if (clip.loop) extra += fmt::format(", loops after {}", counted(to_size(clip.rounds), "round", "rounds"));
+    if (clip.cuts > 0) extra += fmt::format(", {}", counted(to_size(clip.cuts), "cut step", "cut steps"));
     if (clip.recovered > 0) extra += fmt::format(", {} steps recovered", clip.recovered);
     session.line(
         "clip          {}: {:.2f} s, {} frames, moves by {:.2f} % of the height at {:.2f} s, energy {:.3g} J{}",
@@ -177,7 +175,7 @@ Result<SoftCharacter> soft_character(const Options& options, const CharacterJob&
                                cache != nullptr ? *cache : StageStore::none());
   session.progress.stage("reading the character");
   Result<CharacterAsset> asset = load_character_asset(options.asset);
-  if (!asset.ok()) return asset.error();
+  SUPPLE_RETURN_IF_ERROR(asset);
   Result<SoftCharacter> soft = dress_with_asset(job.recipe, job.folder, std::move(*asset));
   if (!soft.ok()) return about(options.asset, soft.error());
   return soft;
@@ -189,7 +187,7 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   if (!job.ok()) return about(input, job.error());
   options.apply(job->recipe);
   const Result<BakeSettings> settings = settings_of(options, job->recipe);
-  if (!settings.ok()) return settings.error();
+  SUPPLE_RETURN_IF_ERROR(settings);
   const std::unique_ptr<BuildCache> cache = options.cache();
   const Result<SoftCharacter> soft = soft_character(options, *job, cache.get(), session);
   if (!soft.ok()) return about(input, soft.error());
@@ -232,7 +230,7 @@ Result<bool> make_folder(const std::filesystem::path& folder) {
 Status bake_into_folder(const Options& options, const std::string& input, const std::filesystem::path& output,
                         const std::filesystem::path& folder, Session& session, Json& out) {
   const Result<bool> made = make_folder(folder);
-  if (!made.ok()) return made.error();
+  SUPPLE_RETURN_IF_ERROR(made);
   const Status done = bake_one(options, input, output, session, out);
   std::error_code not_empty;
   if (!done.ok() && *made) std::filesystem::remove(folder, not_empty);
@@ -345,4 +343,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{15, "bake", "Bake soft motion into a character's file.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::bake_verb

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace supple {
+namespace supple::bench_verb {
 namespace {
 
 struct Options {
@@ -21,7 +21,7 @@ struct Options {
 Status bench_command(const Options& options, Session& session) {
   session.progress.stage("measuring");
   const Result<bench::Report> report = bench::run(options.name, {.quick = options.quick, .only = options.only});
-  if (!report.ok()) return report.error();
+  SUPPLE_RETURN_IF_ERROR(report);
   if (!options.csv.empty()) SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.csv, report->to_csv()));
   if (!options.plots.empty()) SUPPLE_RETURN_IF_ERROR(report->write_plots(options.plots));
   session.result.update(Json::parse(report->to_json()));
@@ -53,4 +53,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{90, "bench", "Measure speed, memory and accuracy on this machine.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::bench_verb

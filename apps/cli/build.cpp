@@ -5,12 +5,12 @@
 #include "mesh_options.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/file.h"
-#include "supple/pipeline/build_subspace.h"
+#include "supple/pipeline/object/build_subspace.h"
 
 #include <algorithm>
 #include <memory>
 
-namespace supple {
+namespace supple::build_verb {
 namespace {
 
 struct Options : MeshOptions {
@@ -111,7 +111,7 @@ Status build(const Options& options, Session& session) {
   if (const CLI::Option* wrong = given(options.character_only))
     return usage_error(fmt::format("{} is for characters; {} is a mesh or a scene", wrong->get_name(), options.input));
   const Result<Scene> scene = make_scene(options);
-  if (!scene.ok()) return scene.error();
+  SUPPLE_RETURN_IF_ERROR(scene);
   const Result<SubspaceBuild> built = build_subspace(*scene, session.progress);
   if (!built.ok()) return about(options.input, built.error());
   session.warnings = built->warnings;
@@ -175,4 +175,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{50, "build", "Make a real-time asset of a character or an object.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::build_verb

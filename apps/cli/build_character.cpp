@@ -6,7 +6,7 @@
 #include "supple/asset/character_archive.h"
 #include "supple/io/file.h"
 #include "supple/io/file_kind.h"
-#include "supple/pipeline/soft_character.h"
+#include "supple/pipeline/character/soft_character.h"
 
 namespace supple {
 namespace {
@@ -19,7 +19,7 @@ void tell(const std::string& input, const std::string& output, const SoftCharact
   session.line("body          {} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices,
                facts.vertices);
   session.line("flesh         {} coordinates around {}, sways at {:.3g} Hz", model.size(),
-               counted(static_cast<std::size_t>(model.pose_count()), "pose", "poses"), soft.asset.flesh_frequency);
+               counted(to_size(model.pose_count()), "pose", "poses"), soft.asset.flesh_frequency);
   for (const std::string& line : pose_lines(facts)) session.line("pose          {}", line);
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
                model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "command.h"
-#include "supple/pipeline/build_cache.h"
-#include "supple/pipeline/recipe.h"
+#include "supple/pipeline/character/build_cache.h"
+#include "supple/pipeline/character/recipe.h"
 
 #include <memory>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "supple/io/text_scanner.h"
 #include "supple/mesh/bounds.h"
-#include "supple/pipeline/first_recipe.h"
+#include "supple/pipeline/character/first_recipe.h"
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ std::vector<std::string> attribute_names(const RawCharacter& character) {
 /// "eyes (all)", "body (12 %)": how much of each mesh comes out hard.
 Result<std::vector<std::string>> hard_parts(const RawCharacter& character, const CharacterRig& rig) {
   const Result<std::vector<char>> hard = hard_vertices(character, rig, {});
-  if (!hard.ok()) return hard.error();
+  SUPPLE_RETURN_IF_ERROR(hard);
   std::vector<std::string> parts;
   for (std::size_t m = 0; m < character.meshes.size(); ++m) {
     const auto first = hard->begin() + rig.first_vertex()[m], last = hard->begin() + rig.first_vertex()[m + 1];
@@ -52,7 +52,7 @@ Result<std::vector<std::string>> hard_parts(const RawCharacter& character, const
 Result<Found> look_at(const LoadedCharacter& loaded) {
   const RawCharacter& character = loaded.character;
   const Result<CharacterRig> rig = CharacterRig::create(character);
-  if (!rig.ok()) return rig.error();
+  SUPPLE_RETURN_IF_ERROR(rig);
   Found found;
   for (const CharacterMesh& mesh : character.meshes)
     found.meshes.push_back(
@@ -63,7 +63,7 @@ Result<Found> look_at(const LoadedCharacter& loaded) {
   found.joints = skinned_joints(character);
   found.attributes = attribute_names(character);
   Result<std::vector<std::string>> hard = hard_parts(character, *rig);
-  if (!hard.ok()) return hard.error();
+  SUPPLE_RETURN_IF_ERROR(hard);
   found.hard = std::move(*hard);
   const std::vector<Vec3> skin = evaluate_all(*rig->rig(), rig->rig()->layout().neutral);
   found.size = bounds_of(skin).size().maxCoeff();
@@ -97,7 +97,7 @@ RecipeNotes remarks(const Recipe& recipe, const Found& found) {
 
 Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::string& input, int tets) {
   const Result<Found> found = look_at(loaded);
-  if (!found.ok()) return found.error();
+  SUPPLE_RETURN_IF_ERROR(found);
   CharacterChoices choices;
   choices.recipe = first_recipe(loaded, input, tets);
   choices.notes = remarks(choices.recipe, *found);
@@ -126,13 +126,13 @@ Result<CharacterJob> job_for(const std::string& input) {
   const std::filesystem::path path = input;
   if (equals_ignoring_case(path.extension().string(), ".toml")) {
     Result<Recipe> recipe = load_recipe(path);
-    if (!recipe.ok()) return recipe.error();
+    SUPPLE_RETURN_IF_ERROR(recipe);
     return CharacterJob{std::move(*recipe), path.parent_path()};
   }
   const Result<LoadedCharacter> loaded = load_character(path);
-  if (!loaded.ok()) return loaded.error();
+  SUPPLE_RETURN_IF_ERROR(loaded);
   Result<CharacterChoices> choices = choose_for(*loaded, path.filename().string(), TetMeshingOptions{}.tets);
-  if (!choices.ok()) return choices.error();
+  SUPPLE_RETURN_IF_ERROR(choices);
   return CharacterJob{std::move(choices->recipe), path.parent_path()};
 }
 

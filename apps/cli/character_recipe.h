@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command.h"
-#include "supple/pipeline/recipe_character.h"
+#include "supple/pipeline/character/recipe_character.h"
 
 namespace supple {
 

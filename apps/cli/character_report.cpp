@@ -14,7 +14,7 @@ namespace {
 std::size_t most_influences(const CharacterMesh& mesh) {
   std::size_t most = 0;
   for (std::size_t v = 1; v < mesh.weights.first.size(); ++v)
-    most = std::max(most, static_cast<std::size_t>(mesh.weights.first[v] - mesh.weights.first[v - 1]));
+    most = std::max(most, to_size(mesh.weights.first[v] - mesh.weights.first[v - 1]));
   return most;
 }
 
@@ -69,7 +69,7 @@ void add_skins(ReportRows& out, const RawCharacter& character) {
   for (const Skin& skin : character.skins) {
     lines.push_back(fmt::format("{}: {}", skin.name, counted(skin.joints.size(), "joint", "joints")));
     Json joints = Json::array();
-    for (const Index j : skin.joints) joints.push_back(character.skeleton.joints[static_cast<std::size_t>(j)].name);
+    for (const Index j : skin.joints) joints.push_back(character.skeleton.joints[to_size(j)].name);
     skins.push_back({{"name", skin.name}, {"joints", std::move(joints)}});
   }
   if (lines.empty()) lines.emplace_back("none, so this is no character to simulate");
@@ -93,11 +93,11 @@ void add_clips(ReportRows& out, const RawCharacter& character) {
 
 Result<MeshReport> describe_character_file(const std::string& file) {
   const Result<GltfDocument> document = load_gltf(file);
-  if (!document.ok()) return document.error();
+  SUPPLE_RETURN_IF_ERROR(document);
   const Result<RawCharacter> character = read_character(*document, {.require_skin = false});
-  if (!character.ok()) return character.error();
+  SUPPLE_RETURN_IF_ERROR(character);
   Result<Surface> surface = rest_surface(*character);
-  if (!surface.ok()) return surface.error();
+  SUPPLE_RETURN_IF_ERROR(surface);
   ReportRows out;
   add_contents(out, summarize(*document));
   add_meshes(out, *character);

@@ -2,11 +2,11 @@
 // supple compare: how far the reduced character is from the simulation of every vertex, and how much faster.
 #include "character_recipe.h"
 #include "command.h"
-#include "supple/pipeline/compare_full.h"
+#include "supple/pipeline/character/compare_full.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::compare_verb {
 namespace {
 
 struct Options {
@@ -106,4 +106,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{17, "compare", "Compare a soft character with its full simulation.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::compare_verb

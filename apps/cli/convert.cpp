@@ -3,13 +3,13 @@
 #include "command.h"
 #include "supple/io/file_kind.h"
 #include "supple/io/gltf/gltf_document.h"
-#include "supple/io/mesh_file.h"
-#include "supple/io/vtu.h"
+#include "supple/io/mesh/mesh_file.h"
+#include "supple/io/mesh/vtu.h"
 #include "supple/mesh/topology.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::convert_verb {
 namespace {
 
 struct Options {
@@ -162,4 +162,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{20, "convert", "Convert a mesh to another format.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::convert_verb

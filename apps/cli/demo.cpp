@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple demo: something to look at within seconds, from nothing but the program itself.
 #include "command.h"
-#include "scenes/cantilever.h"
-#include "scenes/falling.h"
+#include "samples/cantilever.h"
+#include "samples/falling.h"
 #include "supple/fem/modes.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::demo_verb {
 namespace {
 
 struct Options {
@@ -20,9 +20,9 @@ constexpr int shown_modes = 8;
 Status cantilever_demo(const Options& options, Session& session) {
   const CantileverScene scene = make_cantilever();
   const Result<ElasticBody> body = ElasticBody::create(scene.mesh, MaterialModel::linear);
-  if (!body.ok()) return body.error();
+  SUPPLE_RETURN_IF_ERROR(body);
   const Result<Modes> modes = compute_modes(*body, scene.fixed_vertices, {.count = shown_modes}, session.progress);
-  if (!modes.ok()) return modes.error();
+  SUPPLE_RETURN_IF_ERROR(modes);
   std::vector<VecX> shapes;
   std::vector<double> frequencies;
   for (Eigen::Index k = 0; k < modes->frequencies.size(); ++k) {
@@ -49,9 +49,9 @@ Status cantilever_demo(const Options& options, Session& session) {
 
 Status falling_demo(const Options& options, Session& session) {
   const Result<FallingScene> scene = make_falling(24, 10, session.progress);
-  if (!scene.ok()) return scene.error();
+  SUPPLE_RETURN_IF_ERROR(scene);
   Result<FloatingWorld> world = start_falling(*scene);
-  if (!world.ok()) return world.error();
+  SUPPLE_RETURN_IF_ERROR(world);
   const FallingFilm film = film_falling(*world, 2.5, 20, session.progress);
   if (session.progress.cancelled()) return failure("cancelled");
   session.progress.stage("drawing");
@@ -97,4 +97,4 @@ const RegisteredCommand registered{80, "demo",
                                    "Make a picture and an animation of a vibrating beam or of falling objects.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::demo_verb

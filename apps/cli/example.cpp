@@ -2,14 +2,14 @@
 // supple example: the example characters as ordinary files, to try everything else on.
 #include "character_recipe.h"
 #include "command.h"
-#include "scenes/creature_files.h"
+#include "samples/creature_files.h"
 #include "supple/base/nearest_name.h"
 #include "supple/io/file.h"
 
 #include <filesystem>
 #include <memory>
 
-namespace supple {
+namespace supple::example_verb {
 namespace {
 
 struct Options {
@@ -38,9 +38,9 @@ Error unknown_example(const std::string& name) {
 Status write_recipe_of(const CreatureExample& example, const Creature& creature, const std::filesystem::path& model,
                        const std::filesystem::path& recipe) {
   const Result<LoadedCharacter> loaded = load_character(model);
-  if (!loaded.ok()) return loaded.error();
+  SUPPLE_RETURN_IF_ERROR(loaded);
   Result<CharacterChoices> choices = choose_for(*loaded, model.filename().string(), example.tets);
-  if (!choices.ok()) return choices.error();
+  SUPPLE_RETURN_IF_ERROR(choices);
   add_creature_choices(creature, loaded->character, choices->recipe);
   choices->notes[""] = std::string(example.brief) + ".";
   return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
@@ -96,4 +96,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{8, "example", "Write an example character to try things on.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::example_verb

@@ -1,15 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple haptics: a ball's path against a deformable object at a haptic rate; force and latency of every step.
-#include "supple/pipeline/haptics.h"
+#include "supple/pipeline/object/haptics.h"
 #include "command.h"
-#include "scenes/haptics_bridge.h"
+#include "samples/haptics_bridge.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/file.h"
+#include "supple/pictures/plot.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::haptics_verb {
 namespace {
+
+/// Least and largest value of each interval, one after the other.
+PlotSeries extremes(const HapticsRun& run, const std::string& name,
+                    const std::function<double(const HapticsSample&)>& of) {
+  constexpr std::size_t intervals = 600;
+  PlotSeries series{.name = name, .x = {}, .y = {}};
+  const std::size_t n = run.samples.size(), length = std::max<std::size_t>(1, (n + intervals - 1) / intervals);
+  for (std::size_t begin = 0; begin < n; begin += length) {
+    double least = of(run.samples[begin]), largest = least;
+    for (std::size_t k = begin; k < std::min(n, begin + length); ++k) {
+      least = std::min(least, of(run.samples[k]));
+      largest = std::max(largest, of(run.samples[k]));
+    }
+    for (const double value : {least, largest}) {
+      series.x.push_back(run.samples[begin].time);
+      series.y.push_back(value);
+    }
+  }
+  return series;
+}
+
+/// Force and latency over time; each of some hundred intervals shows its extremes.
+Plot plot_haptics(const HapticsRun& run, const std::string& title) {
+  Plot plot{.title = title, .panels = {}};
+  double largest = 0;
+  for (const HapticsSample& s : run.samples) largest = std::max(largest, s.contact.force.norm());
+  const double unit = largest >= 1e4 ? 1000 : 1;
+  plot.panels.push_back(
+      {.x_label = "time [s]",
+       .y_label = unit > 1 ? "force on the hand [kN]" : "force on the hand [N]",
+       .series = {extremes(run, "force", [&](const HapticsSample& s) { return s.contact.force.norm() / unit; })}});
+  plot.panels.push_back(
+      {.x_label = "time [s]",
+       .y_label = "step [µs]",
+       .series = {extremes(run, "step, wall clock", [](const HapticsSample& s) { return s.latency_us; }),
+                  extremes(run, "step, processor", [](const HapticsSample& s) { return s.processor_us; })}});
+  return plot;
+}
 
 struct Options {
   std::string object;
@@ -38,8 +77,7 @@ Result<SubspaceModel> load_object(const Options& options, Session& session) {
 void describe_latency(Session& session, const std::string& name, const std::string& key,
                       const LatencySummary& summary) {
   session.line("{:<14}mean {:.1f} µs, 99.9 % {:.1f} µs, worst {:.1f} µs; above 1 ms: {}", name, summary.mean,
-               summary.p999, summary.worst,
-               counted(static_cast<std::size_t>(summary.above_millisecond), "step", "steps"));
+               summary.p999, summary.worst, counted(to_size(summary.above_millisecond), "step", "steps"));
   session.result[key] = {{"mean_us", summary.mean},
                          {"p999_us", summary.p999},
                          {"worst_us", summary.worst},
@@ -70,11 +108,11 @@ void describe_run(const Options& options, const SubspaceModel& model, const Hapt
   session.result["undone_steps"] = run.recovered;
   if (run.incomplete > 0)
     session.warnings.push_back(fmt::format("in {} the ball touched more than {} triangles and felt only the nearest",
-                                           counted(static_cast<std::size_t>(run.incomplete), "step", "steps"),
+                                           counted(to_size(run.incomplete), "step", "steps"),
                                            options.settings.contact.limits.max_triangles));
   if (run.recovered > 0)
     session.warnings.push_back(fmt::format("{} broke down and had to be undone; try a lower --stiffness",
-                                           counted(static_cast<std::size_t>(run.recovered), "step", "steps")));
+                                           counted(to_size(run.recovered), "step", "steps")));
   if (options.settings.real_time && !run.prioritised)
     session.warnings.emplace_back("not permitted to run before other programs: latencies include their time");
 }
@@ -100,7 +138,7 @@ Status write_files(const Options& options, const BallPath& path, const HapticsRu
 
 Status haptics(Options options, Session& session) {
   const Result<SubspaceModel> model = load_object(options, session);
-  if (!model.ok()) return model.error();
+  SUPPLE_RETURN_IF_ERROR(model);
   session.progress.stage("building the tree");
   const auto tree = std::make_shared<const BoundedDeformationTree>(model->surface);
   const double radius = options.radius > 0 ? options.radius : suitable_ball_radius(*tree);
@@ -154,4 +192,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{65, "haptics", "Touch a deformable object with a ball at 1 kHz.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::haptics_verb

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace supple {
+namespace supple::init_verb {
 namespace {
 
 struct Options {
@@ -67,4 +67,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{9, "init", "Write a recipe for a character, to look through and change.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::init_verb

@@ -5,11 +5,11 @@
 #include "command.h"
 #include "mesh_report.h"
 #include "supple/io/file_kind.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::inspect_verb {
 namespace {
 
 struct Options {
@@ -20,7 +20,7 @@ Result<MeshReport> describe_file(const std::string& file) {
   if (kind_of_extension(file) == FileKind::gltf) return describe_character_file(file);
   if (std::filesystem::path(file).extension() == ".supple") return describe_asset(file);
   const Result<LoadedMesh> loaded = load_mesh(file);
-  if (!loaded.ok()) return loaded.error();
+  SUPPLE_RETURN_IF_ERROR(loaded);
   return describe_mesh(*loaded);
 }
 
@@ -72,4 +72,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{10, "inspect", "Show what is in a mesh or model file and how good it is.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::inspect_verb

@@ -2,15 +2,15 @@
 // supple mesh: a body of tetrahedra from any surface.
 #include "command.h"
 #include "supple/io/file_kind.h"
-#include "supple/io/mesh_file.h"
-#include "supple/io/vtu.h"
+#include "supple/io/mesh/mesh_file.h"
+#include "supple/io/mesh/vtu.h"
 #include "supple/offline/meshing/tetrahedralize.h"
 
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
-namespace supple {
+namespace supple::mesh_verb {
 namespace {
 
 struct Options {
@@ -69,7 +69,7 @@ void describe_result(const Options& options, const TetMeshingResult& made, Sessi
   const double percent = 100 / report.diagonal;
   session.line("{}", options.to);
   session.line("mesh          {} vertices, {} tetrahedra, {}", made.mesh.vertices.size(), made.mesh.elements.size(),
-               counted(static_cast<std::size_t>(report.pieces), "piece", "pieces"));
+               counted(to_size(report.pieces), "piece", "pieces"));
   session.line("angles        dihedral {:.1f} to {:.1f} degrees", report.min_dihedral, report.max_dihedral);
   session.line("volume        {:.5g}", report.volume);
   session.line("spacing       {:.4g}, which is {:.2f} % of the input's diagonal", report.cube, percent * report.cube);
@@ -79,7 +79,7 @@ void describe_result(const Options& options, const TetMeshingResult& made, Sessi
                percent * report.input_to_skin.max);
   if (report.thin_nodes > 0)
     session.line("thin parts    {} stand for flesh thinner than a cell, and are fatter than it",
-                 counted(static_cast<std::size_t>(report.thin_nodes), "vertex", "vertices"));
+                 counted(to_size(report.thin_nodes), "vertex", "vertices"));
   if (report.dropped_triangles + report.turned_triangles > 0)
     session.line("repaired      {} flat or repeated triangles left out, {} turned", report.dropped_triangles,
                  report.turned_triangles);
@@ -91,20 +91,20 @@ void warn(const Options& options, const TetMeshingResult& made, Session& session
     session.warnings.push_back(
         fmt::format("{} tetrahedra came out, not the {} asked for: the shape has {} and each needs some.",
                     made.mesh.elements.size(), options.meshing.tets,
-                    counted(static_cast<std::size_t>(made.report.input_pieces), "piece", "pieces")));
+                    counted(to_size(made.report.input_pieces), "piece", "pieces")));
   if (made.report.specks > 0)
     session.warnings.push_back(
         fmt::format("{} of the input {} smaller than a cell and came out fatter; ask for more tetrahedra, or leave {} "
                     "out of the file.",
-                    counted(static_cast<std::size_t>(made.report.specks), "piece", "pieces"),
-                    made.report.specks == 1 ? "is" : "are", made.report.specks == 1 ? "it" : "them"));
+                    counted(to_size(made.report.specks), "piece", "pieces"), made.report.specks == 1 ? "is" : "are",
+                    made.report.specks == 1 ? "it" : "them"));
 }
 
 Status mesh(Options options, Session& session) {
   SUPPLE_RETURN_IF_ERROR(check_target(options.to));
   session.progress.stage("reading");
   const Result<Surface> surface = load_surface(options.from, session);
-  if (!surface.ok()) return surface.error();
+  SUPPLE_RETURN_IF_ERROR(surface);
   options.meshing.keep_separate = !options.fuse;
   const Result<TetMeshingResult> made = tetrahedralize(*surface, options.meshing, session.progress);
   if (!made.ok()) return about(options.from, made.error());
@@ -148,4 +148,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{25, "mesh", "Fill any surface with tetrahedra.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::mesh_verb

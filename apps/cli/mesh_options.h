@@ -4,7 +4,7 @@
 #pragma once
 
 #include "command.h"
-#include "supple/pipeline/scene_file.h"
+#include "supple/pipeline/object/scene_file.h"
 
 namespace supple {
 

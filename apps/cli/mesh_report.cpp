@@ -142,7 +142,7 @@ template <int Nodes>
 void add_materials(Report& out, const VolumeMesh<Nodes>& mesh) {
   std::vector<std::size_t> uses(std::max<std::size_t>(1, mesh.materials.size()), 0);
   for (std::size_t e = 0; e < mesh.elements.size(); ++e)
-    ++uses[mesh.element_material.empty() ? 0 : static_cast<std::size_t>(mesh.element_material[e])];
+    ++uses[mesh.element_material.empty() ? 0 : to_size(mesh.element_material[e])];
   std::vector<std::string> lines;
   Json materials = Json::array();
   for (std::size_t k = 0; k < mesh.materials.size(); ++k) {
@@ -175,8 +175,8 @@ void add_sets(Report& out, const VolumeMesh<Nodes>& mesh) {
   std::vector<std::string> region_lines;
   Json regions = Json::array();
   for (const Region& region : mesh.regions) {
-    const std::string& set = mesh.sets[static_cast<std::size_t>(region.set)].name;
-    const std::string& material = mesh.materials[static_cast<std::size_t>(region.material)].name;
+    const std::string& set = mesh.sets[to_size(region.set)].name;
+    const std::string& material = mesh.materials[to_size(region.material)].name;
     region_lines.push_back(fmt::format("{} is made of {}", set, material));
     regions.push_back({{"set", set}, {"material", material}});
   }
@@ -190,7 +190,7 @@ std::string sparkline(const std::array<Index, 18>& histogram) {
   const Index highest = std::max<Index>(1, *std::max_element(histogram.begin(), histogram.end()));
   std::string text;
   for (const Index count : histogram)
-    text += count == 0 ? std::string_view("·") : blocks[static_cast<std::size_t>(7.0 * count / highest + 0.5)];
+    text += count == 0 ? std::string_view("·") : blocks[to_size(7.0 * count / highest + 0.5)];
   return text;
 }
 

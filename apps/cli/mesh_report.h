@@ -2,7 +2,7 @@
 // A mesh described for people and for programs.
 #pragma once
 
-#include "supple/io/loaded_mesh.h"
+#include "supple/io/mesh/loaded_mesh.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,14 +3,14 @@
 #include "supple/fem/modes.h"
 #include "command.h"
 #include "mesh_options.h"
-#include "supple/io/vtu.h"
+#include "supple/io/mesh/vtu.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/vertex_selection.h"
-#include "supple/pipeline/scene_body.h"
+#include "supple/pipeline/object/scene_body.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::modes_verb {
 namespace {
 
 using Solid = std::variant<TetMesh, HexMesh>;
@@ -110,7 +110,7 @@ Status modes(const Options& options, Session& session) {
   session.result["elements"] = body->element_count();
   session.result["mass"] = mass;
   const Result<std::vector<Index>> fixed = fixed_vertices(options, *mesh, session);
-  if (!fixed.ok()) return fixed.error();
+  SUPPLE_RETURN_IF_ERROR(fixed);
   const Result<Modes> found = compute_modes(*body, *fixed, {.count = options.count}, session.progress);
   if (!found.ok()) return about(options.mesh, found.error());
   fill_result(*found, session);
@@ -150,4 +150,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{30, "modes", "Compute vibration modes of a solid mesh.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::modes_verb

@@ -9,7 +9,7 @@ namespace {
 double degrees(double angle) { return angle * 180 / std::numbers::pi; }
 
 const std::string& parent_name(const CharacterFacts& facts, const PoseFacts& pose) {
-  return facts.poses[static_cast<std::size_t>(pose.parent)].name;
+  return facts.poses[to_size(pose.parent)].name;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace supple {
 namespace {
 
-Json to_json(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
+Json vector_json(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
 
 }  // namespace
 
@@ -12,7 +12,7 @@ void fill_result(const Scene& scene, const SceneSummary& s, Json& out) {
   out["scene"] = scene.name;
   out["kind"] = scene.dynamic ? "dynamic" : "static";
   out["model"] = to_string(scene.model);
-  out["gravity"] = to_json(scene.gravity);
+  out["gravity"] = vector_json(scene.gravity);
   out["vertices"] = s.vertices;
   out["elements"] = s.elements;
   out["mass"] = s.mass;
@@ -32,11 +32,11 @@ void fill_result(const Scene& scene, const SceneSummary& s, Json& out) {
   out["peak_vertex"] = s.peak_vertex;
   out["peak_time"] = s.peak_time;
   out["final_displacement"] = s.final_displacement;
-  if (!scene.dynamic) out["reaction"] = to_json(s.reaction);
+  if (!scene.dynamic) out["reaction"] = vector_json(s.reaction);
   Json tracks = Json::array();
   for (const TrackResult& track : s.tracks) {
     tracks.push_back(
-        {{"name", track.name}, {"vertices", track.vertices}, {"displacement", to_json(track.displacement)}});
+        {{"name", track.name}, {"vertices", track.vertices}, {"displacement", vector_json(track.displacement)}});
   }
   out["tracks"] = std::move(tracks);
   Json files = Json::array();
@@ -63,8 +63,8 @@ void write_text(const Scene& scene, const SceneSummary& s, Session& session) {
                  s.peak_vertex, s.peak_time, s.final_displacement);
   } else {
     session.line("equilibrium   {} in {}, residual {:.1e}",
-                 counted(static_cast<std::size_t>(s.newton_iterations), "Newton iteration", "Newton iterations"),
-                 counted(static_cast<std::size_t>(s.steps), "load step", "load steps"), s.residual);
+                 counted(to_size(s.newton_iterations), "Newton iteration", "Newton iterations"),
+                 counted(to_size(s.steps), "load step", "load steps"), s.residual);
     session.line("energy        elastic {:.5g} J, gravity {:.5g} J", s.elastic_energy, s.gravity_energy);
     session.line("displacement  at most {:.5g} m (vertex {})", s.peak_displacement, s.peak_vertex);
     session.line("reaction      ({:.5g}, {:.5g}, {:.5g}) N at the fixed vertices", s.reaction.x(), s.reaction.y(),

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command.h"
-#include "supple/pipeline/solve_scene.h"
+#include "supple/pipeline/object/solve_scene.h"
 
 namespace supple {
 

@@ -2,11 +2,11 @@
 // supple simulate: runs a subspace model under the loads of a scene.
 #include "command.h"
 #include "scene_report.h"
-#include "supple/pipeline/simulate_scene.h"
+#include "supple/pipeline/object/simulate_scene.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::simulate_verb {
 namespace {
 
 struct Options {
@@ -19,7 +19,7 @@ struct Options {
 
 Status simulate(const Options& options, Session& session) {
   Result<Scene> scene = load_scene(options.scene);
-  if (!scene.ok()) return scene.error();
+  SUPPLE_RETURN_IF_ERROR(scene);
   SimulateOptions how;
   how.resume = options.resume;
   how.save_state = options.save_state;
@@ -68,4 +68,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{60, "simulate", "Run a real-time model under the loads of a scene.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::simulate_verb

@@ -2,12 +2,12 @@
 // supple sketch: records pulls at a linear model, from which `supple build --sketch` makes a basis.
 #include "command.h"
 #include "mesh_options.h"
-#include "supple/pipeline/build_subspace.h"
+#include "supple/pipeline/object/build_subspace.h"
 
 #include <memory>
 #include <sstream>
 
-namespace supple {
+namespace supple::sketch_verb {
 namespace {
 
 struct Options : MeshOptions {
@@ -25,7 +25,7 @@ Result<std::vector<PullCorner>> parse_path(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     const Result<std::array<double, 3>> corner = parse_vector("--path", word);
-    if (!corner.ok()) return corner.error();
+    SUPPLE_RETURN_IF_ERROR(corner);
     const Vec3 v(corner->at(0), corner->at(1), corner->at(2));
     path.push_back({v.norm() > 0 ? Vec3(v.normalized()) : Vec3(Vec3::UnitX()), v.norm()});
   }
@@ -39,7 +39,7 @@ Result<std::vector<SketchPull>> make_pulls(const Options& options) {
   std::vector<SketchPull> pulls;
   for (std::size_t k = 0; k < options.grabs.size(); ++k) {
     Result<std::vector<PullCorner>> path = parse_path(options.paths[options.paths.size() == 1 ? 0 : k]);
-    if (!path.ok()) return path.error();
+    SUPPLE_RETURN_IF_ERROR(path);
     pulls.push_back({options.grabs[k], std::move(*path), options.steps});
   }
   return pulls;
@@ -55,9 +55,9 @@ Result<Scene> make_scene(const Options& options) {
 
 Status sketch(const Options& options, Session& session) {
   const Result<std::vector<SketchPull>> pulls = make_pulls(options);
-  if (!pulls.ok()) return pulls.error();
+  SUPPLE_RETURN_IF_ERROR(pulls);
   Result<Scene> scene = make_scene(options);
-  if (!scene.ok()) return scene.error();
+  SUPPLE_RETURN_IF_ERROR(scene);
   scene->reduction.linear_modes = options.modes;
   const Result<SketchRecording> recording = record_sketch(*scene, *pulls, session.progress);
   if (!recording.ok()) return about(options.input, recording.error());
@@ -120,4 +120,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{55, "sketch", "Record pulls from which a model's basis is made.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::sketch_verb

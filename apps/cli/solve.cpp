@@ -3,11 +3,11 @@
 #include "command.h"
 #include "mesh_options.h"
 #include "scene_report.h"
-#include "supple/pipeline/solve_scene.h"
+#include "supple/pipeline/object/solve_scene.h"
 
 #include <memory>
 
-namespace supple {
+namespace supple::solve_verb {
 namespace {
 
 struct Options : MeshOptions {
@@ -24,7 +24,7 @@ Result<Scene> scene_of_mesh(const Options& options) {
   scene.model = *material_model_from(options.model);
   const Result<std::array<double, 3>> gravity =
       parse_vector("--gravity", options.gravity.empty() ? "0,-9.81,0" : options.gravity);
-  if (!gravity.ok()) return gravity.error();
+  SUPPLE_RETURN_IF_ERROR(gravity);
   scene.gravity = Vec3(gravity->at(0), gravity->at(1), gravity->at(2));
   scene.dynamic = !options.is_static;
   scene.duration = options.duration;
@@ -42,7 +42,7 @@ Result<Scene> make_scene(const Options& options) {
 
 Status solve(const Options& options, Session& session) {
   const Result<Scene> scene = make_scene(options);
-  if (!scene.ok()) return scene.error();
+  SUPPLE_RETURN_IF_ERROR(scene);
   const Result<SceneSummary> summary = solve_scene(*scene, session.progress);
   if (!summary.ok()) return about(options.input, summary.error());
   session.warnings = summary->warnings;
@@ -98,4 +98,4 @@ RunCommand add(CLI::App& app) {
 const RegisteredCommand registered{40, "solve", "Compute the motion or the equilibrium of a soft body.", add};
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::solve_verb

@@ -11,7 +11,7 @@
 
 #include <filesystem>
 
-namespace supple {
+namespace supple::archive_test {
 namespace {
 
 std::string small_archive() {
@@ -116,4 +116,4 @@ TEST(SubspaceArchive, AnotherKindIsRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::archive_test

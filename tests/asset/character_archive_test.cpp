@@ -3,14 +3,14 @@
 
 #include "supple/asset/rig_archive.h"
 #include "supple/io/file.h"
-#include "supple/offline/regions/regions.h"
-#include "supple/rig/carried_rig.h"
+#include "supple/offline/patches/patches.h"
+#include "supple/rig/deform/carried_rig.h"
 #include "support/memory_archive.h"
 #include "support/soft_limb.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::character_archive_test {
 namespace {
 
 // ---- rigs -----------------------------------------------------------------------------------------------------------
@@ -127,16 +127,16 @@ ReduceSettings several_poses(const SoftLimb& limb) {
 
 ReduceSettings local_bases(const SoftLimb& limb) {
   ReduceSettings settings = several_poses(limb);
-  const std::vector<RegionHandle> handles = {{"low", {Vec3(0, 0.1, 0)}, {}}, {"high", {Vec3(0, 0.9, 0)}, {}}};
-  settings.regions = make_regions(limb.body.mesh, handles).value().regions;
-  for (LocalRegion& region : settings.regions) region.modes = 6;
+  const std::vector<PatchHandle> handles = {{"low", {Vec3(0, 0.1, 0)}, {}}, {"high", {Vec3(0, 0.9, 0)}, {}}};
+  settings.patches = make_patches(limb.body.mesh, handles).value().patches;
+  for (Patch& patch : settings.patches) patch.modes = 6;
   return settings;
 }
 
 Result<CharacterAsset> reloaded(const std::string& bytes) {
   std::vector<double> storage;
   const Result<Archive> archive = parse_archive(bytes, storage);
-  if (!archive.ok()) return archive.error();
+  SUPPLE_RETURN_IF_ERROR(archive);
   return decode_character(*archive);
 }
 
@@ -151,7 +151,7 @@ Shown run(const SoftLimb& limb, const std::shared_ptr<const PoseSpaceModel>& mod
   settings.stiffness_damping = 0.002;
   auto dynamics = PoseSpaceDynamics<float>::create(model, settings).value();
   Shown shown;
-  std::vector<Vec3> u(static_cast<std::size_t>(model->surface.vertex_count()));
+  std::vector<Vec3> u(to_size(model->surface.vertex_count()));
   for (int k = 0; k < 120; ++k) {
     const CharacterPose pose = limb_pose(limb, lively(k / 240.0));
     dynamics.step(pose.placement, pose.p);
@@ -259,4 +259,4 @@ TEST(CharacterArchive, OtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::character_archive_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace supple {
+namespace supple::nearest_name_test {
 namespace {
 
 const std::vector<std::string_view> names = {"young", "poisson", "density", "dt"};
@@ -24,4 +24,4 @@ TEST(NearestName, MakesNoWildGuess) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::nearest_name_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace supple {
+namespace supple::parallel_test {
 namespace {
 
 double alternating_sum(int threads) {
@@ -26,7 +26,7 @@ TEST(Parallel, SumHasTheSameBitsForAnyThreadCount) {
 
 TEST(Parallel, ForVisitsEveryIndexOnce) {
   std::vector<int> visits(12'345, 0);
-  parallel_for(12'345, 100, [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; });
+  parallel_for(12'345, 100, [&](std::int64_t i) { ++visits[to_size(i)]; });
   for (const int count : visits) EXPECT_EQ(count, 1);
 }
 
@@ -36,4 +36,4 @@ TEST(Parallel, EmptyLoopsDoNothing) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::parallel_test

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-namespace supple {
+namespace supple::cli_bake_test {
 namespace {
 
 class BakeCommand : public CliTest {
@@ -180,4 +180,4 @@ TEST_F(BakeCommand, ComparesWithTheFullSimulation) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_bake_test

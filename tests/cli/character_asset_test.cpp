@@ -2,7 +2,7 @@
 // build, inspect and bake of a character's asset, and the cache behind them.
 #include "run_cli.h"
 
-namespace supple {
+namespace supple::cli_character_asset_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -138,4 +138,4 @@ TEST_F(CharacterAssetCli, BadAssetsGetASentence) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_character_asset_test

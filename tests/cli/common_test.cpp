@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every command does alike: help, version, usage errors, quiet, output in a pipe.
 #include "cli/run_cli.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
-namespace supple {
+namespace supple::cli_common_test {
 namespace {
 
 using Common = CliTest;
@@ -102,4 +102,4 @@ TEST_F(Common, FullDiskOnStandardOutputIsOurs) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_common_test

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
-namespace supple {
+namespace supple::cli_convert_test {
 namespace {
 
 class Convert : public CliTest {
@@ -97,4 +97,4 @@ TEST_F(Convert, CharactersKeepEverything) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_convert_test

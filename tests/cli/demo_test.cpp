@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
 
-namespace supple {
+namespace supple::cli_demo_test {
 namespace {
 
 using Demo = CliTest;
@@ -39,4 +39,4 @@ TEST_F(Demo, AFileInTheWayIsTold) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_demo_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_cli.h"
 
-namespace supple {
+namespace supple::cli_example_test {
 namespace {
 
 class ExampleCommand : public CliTest {};
@@ -30,4 +30,4 @@ TEST_F(ExampleCommand, RefusesOtherNames) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_example_test

@@ -6,7 +6,7 @@
 #include "supple/mesh/box.h"
 #include "supple/offline/forces/cubic_forces.h"
 
-namespace supple {
+namespace supple::cli_haptics_test {
 namespace {
 
 class Haptics : public CliTest {
@@ -82,4 +82,4 @@ TEST_F(Haptics, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_haptics_test

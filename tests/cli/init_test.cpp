@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_cli.h"
-#include "supple/pipeline/recipe_character.h"
+#include "supple/pipeline/character/recipe_character.h"
 
-namespace supple {
+namespace supple::cli_init_test {
 namespace {
 
 class InitCommand : public CliTest {};
@@ -30,7 +30,7 @@ TEST_F(InitCommand, ExamplesGetTheSameRecipe) {
   supple_json({"example", "arm"});
   const std::string own = slurp(path("arm.toml"));
   EXPECT_NE(own.find("# A human arm"), std::string::npos);
-  const std::size_t tets = static_cast<std::size_t>(load_recipe(path("arm.toml")).value().tets);
+  const std::size_t tets = to_size(load_recipe(path("arm.toml")).value().tets);
   supple_json({"init", "arm.glb", "--force", "--tets", std::to_string(tets)});
   // But for the line that says what it is, and its regions, which only its makers know.
   const auto without_regions = [](std::string text) {
@@ -82,4 +82,4 @@ TEST_F(InitCommand, RefusesWhatIsNoCharacter) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_init_test

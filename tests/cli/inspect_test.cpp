@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
-namespace supple {
+namespace supple::cli_inspect_test {
 namespace {
 
 using Inspect = CliTest;
@@ -118,4 +118,4 @@ TEST_F(Inspect, BrokenCharactersGetOneSentence) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_inspect_test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 
-namespace supple {
+namespace supple::cli_mesh_test {
 namespace {
 
 class MeshCommand : public CliTest {
@@ -51,4 +51,4 @@ TEST_F(MeshCommand, NonsenseIsRefusedAndLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_mesh_test

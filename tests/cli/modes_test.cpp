@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
 #include <cmath>
 #include <numbers>
 
-namespace supple {
+namespace supple::cli_modes_test {
 namespace {
 
 using ModesCommand = CliTest;
@@ -94,4 +94,4 @@ TEST_F(ModesCommand, Assets) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_modes_test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_cli.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
 #include <thread>
 
-namespace supple {
+namespace supple::cli_solve_test {
 namespace {
 
 using Solve = CliTest;
@@ -230,4 +230,4 @@ TEST_F(Solve, Assets) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_solve_test

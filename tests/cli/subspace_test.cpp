@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // build, sketch, simulate and inspect on the road of a subspace model, and what they say to bad input.
 #include "run_cli.h"
-#include "supple/io/pc2.h"
+#include "supple/io/motion/pc2.h"
 
-namespace supple {
+namespace supple::cli_subspace_test {
 namespace {
 
 constexpr const char* beam = R"(mesh = "box"
@@ -195,4 +195,4 @@ TEST_F(SubspaceCli, DamagedModelsAreRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cli_subspace_test

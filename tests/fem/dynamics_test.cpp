@@ -10,7 +10,7 @@
 
 #include <limits>
 
-namespace supple {
+namespace supple::dynamics_test {
 namespace {
 
 std::string complaint(const DynamicsSettings& settings) {
@@ -197,4 +197,4 @@ TEST(Dynamics, UndoAStepThatBreaksDown) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::dynamics_test

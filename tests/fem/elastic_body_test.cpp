@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace supple {
+namespace supple::elastic_body_test {
 namespace {
 
 TEST(ElasticBody, KnowsItsVolumeAndMass) {
@@ -106,4 +106,4 @@ TEST(ElasticBody, IgnoresVerticesThatNothingUses) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::elastic_body_test

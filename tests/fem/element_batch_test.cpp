@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace supple {
+namespace supple::element_batch_test {
 namespace {
 
 std::shared_ptr<const BlockPattern> pattern_of(const TetMesh& mesh) {
@@ -23,19 +23,18 @@ void check_promises(const TetMesh& mesh) {
     std::vector<int> owner(mesh.vertices.size(), -1);
     for (std::size_t cluster = 0; cluster < colour.size(); ++cluster) {
       for (Index k = colour[cluster].begin; k < colour[cluster].end; ++k) {
-        const ElementBatch<4>& batch = elements.batches[static_cast<std::size_t>(k)];
-        ++visits[static_cast<std::size_t>(k)];
+        const ElementBatch<4>& batch = elements.batches[to_size(k)];
+        ++visits[to_size(k)];
         for (int lane = 0; lane < batch.count; ++lane) {
           TetMesh::Element element;
           for (std::size_t a = 0; a < 4; ++a) {
-            element[a] = batch.vertex[a][static_cast<std::size_t>(lane)];
-            int& holder = owner[static_cast<std::size_t>(element[a])];
+            element[a] = batch.vertex[a][to_size(lane)];
+            int& holder = owner[to_size(element[a])];
             ASSERT_TRUE(holder == -1 || holder == static_cast<int>(cluster))
                 << "two clusters of a colour share a vertex";
             holder = static_cast<int>(cluster);
-            const Index position = batch.block[4 * a][static_cast<std::size_t>(lane)];
-            EXPECT_EQ(pattern->column[static_cast<std::size_t>(position)],
-                      batch.vertex[0][static_cast<std::size_t>(lane)]);
+            const Index position = batch.block[4 * a][to_size(lane)];
+            EXPECT_EQ(pattern->column[to_size(position)], batch.vertex[0][to_size(lane)]);
           }
           seen.insert(element);
         }
@@ -77,4 +76,4 @@ TEST(ElementBatches, UnusedLanesHaveNoWeight) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::element_batch_test

@@ -3,7 +3,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::element_test {
 namespace {
 
 template <class Mesh>
@@ -30,7 +30,7 @@ TYPED_TEST(ElementTest, GradientsReproduceLinearFields) {
     for (const auto& gradient : shape.gradient) {
       // Σ X_a ⊗ ∂N_a/∂X = I and Σ ∂N_a/∂X = 0
       Mat3 sum = Mat3::Zero();
-      for (int a = 0; a < this->nodes; ++a) sum += corners[static_cast<std::size_t>(a)] * gradient.col(a).transpose();
+      for (int a = 0; a < this->nodes; ++a) sum += corners[to_size(a)] * gradient.col(a).transpose();
       EXPECT_LT((sum - Mat3::Identity()).norm(), 1e-13);
       EXPECT_LT(gradient.rowwise().sum().norm(), 1e-13 * gradient.norm());
     }
@@ -77,4 +77,4 @@ TEST(Elements, ReportInversionAsNegativeWeight) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::element_test

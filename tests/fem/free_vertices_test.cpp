@@ -3,7 +3,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::free_vertices_test {
 namespace {
 
 ElasticBody body_with_loose_vertex() {
@@ -47,4 +47,4 @@ TEST(FreeVertices, RefuseWhatDoesNotExistAndBodiesThatCannotMove) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::free_vertices_test

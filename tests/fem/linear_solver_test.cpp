@@ -5,7 +5,7 @@
 
 #include <Eigen/Cholesky>
 
-namespace supple {
+namespace supple::linear_solver_test {
 namespace {
 
 class LinearSolverTest : public testing::TestWithParam<LinearMethod> {
@@ -94,4 +94,4 @@ TEST(LinearSolver, ChoosesBySize) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::linear_solver_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace supple {
+namespace supple::loads_test {
 namespace {
 
 /// Faces of the tetrahedra that belong to one element only, counter-clockwise from outside.
@@ -61,8 +61,7 @@ TEST(Loads, TractionIsForcePerRestArea) {
   const ElasticBody body = body_of(mesh, MaterialModel::stvk);
   std::vector<Triangle> end;
   for (const Triangle& t : surface_of(mesh)) {
-    if (std::all_of(t.begin(), t.end(),
-                    [&](Index v) { return mesh.vertices[static_cast<std::size_t>(v)][0] > 1 - 1e-9; }))
+    if (std::all_of(t.begin(), t.end(), [&](Index v) { return mesh.vertices[to_size(v)][0] > 1 - 1e-9; }))
       end.push_back(t);
   }
   VecX f = VecX::Zero(body.dof_count());
@@ -92,4 +91,4 @@ TEST(Loads, PressureFollowsTheDisplacedSurface) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::loads_test

@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace supple {
+namespace supple::material_test {
 namespace {
 
 using Matrix = Eigen::Matrix3d;
@@ -159,4 +159,4 @@ TEST(MaterialNames, RoundTrip) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::material_test

@@ -7,7 +7,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::modes_test {
 namespace {
 
 std::string complaint(const Result<Modes>& modes) { return modes.ok() ? "" : modes.error().message; }
@@ -69,7 +69,7 @@ TetMesh cubes_on_an_edge(int cells) {
   TetMesh mesh = tet_box({.size = Vec3(2, 2, 1), .cells = {2 * cells, 2 * cells, cells}});
   std::erase_if(mesh.elements, [&](const TetMesh::Element& tet) {
     Vec3 centre = Vec3::Zero();
-    for (const Index v : tet) centre += 0.25 * mesh.vertices[static_cast<std::size_t>(v)];
+    for (const Index v : tet) centre += 0.25 * mesh.vertices[to_size(v)];
     return (centre[0] < 1) != (centre[1] < 1);
   });
   return mesh;
@@ -98,4 +98,4 @@ TEST(Modes, RepeatTheSameBits) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::modes_test

@@ -4,7 +4,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::posed_body_test {
 namespace {
 
 const BoxSpec specimen{.cells = {2, 3, 2}, .distortion = 0.2, .heterogeneous = true};
@@ -105,4 +105,4 @@ TEST(PosedRest, SplitsIntoRotationAndLimitedStretch) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::posed_body_test

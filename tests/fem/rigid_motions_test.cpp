@@ -4,7 +4,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::rigid_motions_test {
 namespace {
 
 const BoxSpec box{.size = Vec3(1, 2, 3), .cells = {2, 2, 2}, .distortion = 0.2};
@@ -81,4 +81,4 @@ TEST(RigidMotions, DoNotDependOnSizeOrPlace) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::rigid_motions_test

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace supple {
+namespace supple::statics_test {
 namespace {
 
 const BoxSpec bar{.size = Vec3(1, 0.3, 0.3), .cells = {6, 2, 2}};
@@ -98,4 +98,4 @@ TEST(Statics, QuadraticConvergenceNeedsFewIterations) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::statics_test

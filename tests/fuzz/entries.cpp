@@ -3,19 +3,19 @@
 
 #include "supple/asset/character_archive.h"
 #include "supple/asset/subspace_archive.h"
-#include "supple/io/bvh.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/rest_surface.h"
-#include "supple/io/gmsh.h"
-#include "supple/io/mdd.h"
-#include "supple/io/medit.h"
-#include "supple/io/obj.h"
-#include "supple/io/off.h"
-#include "supple/io/ply.h"
-#include "supple/io/stl.h"
-#include "supple/io/tetgen.h"
-#include "supple/io/veg.h"
-#include "supple/io/vertex_list.h"
+#include "supple/io/mesh/gmsh.h"
+#include "supple/io/mesh/medit.h"
+#include "supple/io/mesh/obj.h"
+#include "supple/io/mesh/off.h"
+#include "supple/io/mesh/ply.h"
+#include "supple/io/mesh/stl.h"
+#include "supple/io/mesh/tetgen.h"
+#include "supple/io/mesh/veg.h"
+#include "supple/io/mesh/vertex_list.h"
+#include "supple/io/motion/bvh.h"
+#include "supple/io/motion/mdd.h"
 #include "supple/offline/sketch/sketch_recording.h"
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
@@ -36,7 +36,7 @@ void require(bool condition, const char* promise) {
 template <class Corners>
 bool in_range(const Corners& corners, std::size_t count) {
   for (const Index i : corners) {
-    if (i < 0 || static_cast<std::size_t>(i) >= count) return false;
+    if (i < 0 || to_size(i) >= count) return false;
   }
   return true;
 }
@@ -50,8 +50,7 @@ void check(const Surface& s) {
   require(!s.triangles.empty(), "there are triangles");
   for (const Triangle& t : s.triangles) require(in_range(t, s.vertices.size()), "corners exist");
   for (const VertexAttribute& a : s.attributes)
-    require(a.values.size() == s.vertices.size() * static_cast<std::size_t>(a.components),
-            "attributes cover the vertices");
+    require(a.values.size() == s.vertices.size() * to_size(a.components), "attributes cover the vertices");
   Index next = 0;
   for (const SurfacePart& part : s.parts) {
     require(part.first_triangle == next && part.triangle_count > 0, "parts follow each other");
@@ -97,10 +96,10 @@ void compare(const A&, const B&) {
 // ---- characters -----------------------------------------------------------------------------------------------------
 
 void check(const SkinWeights& w, std::size_t vertices, std::size_t joints) {
-  require(static_cast<std::size_t>(w.vertex_count()) == vertices, "weights cover the vertices");
+  require(to_size(w.vertex_count()) == vertices, "weights cover the vertices");
   for (std::size_t v = 0; v < vertices; ++v) {
     double sum = 0;
-    for (auto k = static_cast<std::size_t>(w.first[v]); k < static_cast<std::size_t>(w.first[v + 1]); ++k) {
+    for (auto k = to_size(w.first[v]); k < to_size(w.first[v + 1]); ++k) {
       require(in_range(std::array{w.joint[k]}, joints) && w.weight[k] > 0, "influences exist and are positive");
       sum += w.weight[k];
     }
@@ -112,8 +111,7 @@ void check(const CharacterMesh& mesh, const RawCharacter& character) {
   check(mesh.surface);
   const std::size_t vertices = mesh.surface.vertices.size();
   require(in_range(std::array{mesh.node}, character.skeleton.joints.size()), "the node of a mesh exists");
-  if (mesh.skin >= 0)
-    check(mesh.weights, vertices, character.skins.at(static_cast<std::size_t>(mesh.skin)).joints.size());
+  if (mesh.skin >= 0) check(mesh.weights, vertices, character.skins.at(to_size(mesh.skin)).joints.size());
   for (const MorphTarget& target : mesh.targets)
     require(target.displacements.size() == vertices, "morph targets cover the vertices");
   require(mesh.default_target_weights.size() == mesh.targets.size(), "morph targets have weights");
@@ -304,7 +302,7 @@ void character_archive(std::string_view bytes) {
     Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(asset->model, {});
     if (!dynamics.ok()) return;
     const std::vector<double> p = asset->model->rest->layout().neutral;
-    std::vector<Vec3> shown(static_cast<std::size_t>(asset->model->surface.vertex_count()));
+    std::vector<Vec3> shown(to_size(asset->model->surface.vertex_count()));
     for (int k = 0; k < 2; ++k) dynamics->step({}, p, {.gravity = Vec3(0, -9.81, 0)});
     dynamics->surface_displacements({}, p, dynamics->coordinates(), shown);
     for (const float q : dynamics->coordinates()) require(std::isfinite(q), "no NaN leaves a step");
@@ -318,10 +316,10 @@ void bvh(std::string_view bytes) {
     return;
   }
   for (Index j = 0; j < motion->skeleton.size(); ++j)
-    require(motion->skeleton.joints[static_cast<std::size_t>(j)].parent < j, "parents come first");
+    require(motion->skeleton.joints[to_size(j)].parent < j, "parents come first");
   for (const Channel& channel : motion->clip.channels) {
     require(channel.joint >= 0 && channel.joint < motion->skeleton.size(), "channels move joints");
-    require(channel.values.size() == channel.times.size() * static_cast<std::size_t>(channel.width), "keys are whole");
+    require(channel.values.size() == channel.times.size() * to_size(channel.width), "keys are whole");
     for (const double value : channel.values) require(std::isfinite(value), "numbers are finite");
   }
 }

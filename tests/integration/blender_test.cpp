@@ -12,7 +12,7 @@
 
 #include <map>
 
-namespace supple {
+namespace supple::blender_test {
 namespace {
 
 constexpr int samples = 10;
@@ -28,7 +28,7 @@ std::vector<double> mixed_rotation(const Channel& channel, double time) {
   const auto last = static_cast<std::ptrdiff_t>(channel.times.size()) - 1;
   const auto b = std::clamp<std::ptrdiff_t>(after, 0, last), a = std::clamp<std::ptrdiff_t>(after - 1, 0, last);
   const Eigen::Map<const Eigen::Vector4d> qa(channel.values.data() + 4 * a), qb(channel.values.data() + 4 * b);
-  const double ta = channel.times[static_cast<std::size_t>(a)], tb = channel.times[static_cast<std::size_t>(b)];
+  const double ta = channel.times[to_size(a)], tb = channel.times[to_size(b)];
   const double s = tb > ta ? std::clamp((time - ta) / (tb - ta), 0.0, 1.0) : 0.0;
   const Eigen::Vector4d mixed = ((1 - s) * qa + (qa.dot(qb) < 0 ? -s : s) * qb).normalized();
   return {mixed.begin(), mixed.end()};
@@ -44,7 +44,7 @@ std::map<Index, WeightRange> weight_ranges(const std::vector<Clip>& clips) {
   for (const Clip& clip : clips) {
     for (const Channel& channel : clip.channels) {
       if (channel.target != ChannelTarget::weights) continue;
-      const auto width = static_cast<std::size_t>(channel.width);
+      const auto width = to_size(channel.width);
       WeightRange& range = ranges[channel.joint];
       range.low.resize(width, 0.0);
       range.high.resize(width, 1.0);
@@ -65,7 +65,7 @@ Clip frozen_by_blender(const Clip& clip, double time, const std::map<Index, Weig
       channel.values = mixed_rotation(channel, time);
       channel.times = {time};
     } else if (channel.target == ChannelTarget::weights) {
-      std::vector<double> weights(static_cast<std::size_t>(channel.width));
+      std::vector<double> weights(to_size(channel.width));
       sample_channel(channel, time, weights);
       const WeightRange& range = ranges.at(channel.joint);
       for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = std::clamp(weights[k], range.low[k], range.high[k]);
@@ -82,7 +82,7 @@ std::vector<Index> blender_order(const CharacterMesh& mesh, const std::vector<Pr
   for (std::size_t p = 0; p < primitives.size(); ++p) {
     std::vector<bool> used(mesh.welded_vertex[p].size(), false);
     for (const Triangle& t : primitives[p].triangles)
-      for (const Index v : t) used[static_cast<std::size_t>(v)] = true;
+      for (const Index v : t) used[to_size(v)] = true;
     for (std::size_t v = 0; v < used.size(); ++v)
       if (used[v]) order.push_back(mesh.welded_vertex[p][v]);
   }
@@ -110,13 +110,13 @@ class Played {
     double worst = 0;
     for (std::size_t m = 0; m < character.meshes.size(); ++m) {
       const CharacterMesh& mesh = character.meshes[m];
-      const auto node = static_cast<std::uint32_t>(character.file_node[static_cast<std::size_t>(mesh.node)]);
+      const auto node = static_cast<std::uint32_t>(character.file_node[to_size(mesh.node)]);
       const auto found = std::find_if(theirs.meshes.begin(), theirs.meshes.end(),
                                       [&](const ThreeMesh& other) { return other.node == node; });
       const std::vector<Index> order = blender_order(mesh, appearance_.meshes[m]);
       if (found == theirs.meshes.end() || order.empty() || order.size() != found->positions.size()) return 1e300;
       for (std::size_t v = 0; v < order.size(); ++v) {
-        const Vec3 ours = pose.placement * positions[static_cast<std::size_t>(rig_.first_vertex()[m] + order[v])];
+        const Vec3 ours = pose.placement * positions[to_size(rig_.first_vertex()[m] + order[v])];
         worst = std::max(worst, (ours - found->positions[v]).norm());
       }
     }
@@ -225,4 +225,4 @@ TEST_F(Blender, PlaysWhatWeBake) {
 #endif
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::blender_test

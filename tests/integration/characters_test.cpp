@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace supple {
+namespace supple::characters_test {
 namespace {
 
 const std::filesystem::path rigged = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets/rigged";
@@ -134,11 +134,11 @@ TEST(Characters, EveryRiggedCharacterGetsABody) {
   const std::vector<std::filesystem::path> files = character_files();
   std::vector<std::string> lines(files.size());
   parallel_for(static_cast<std::int64_t>(files.size()), 1, [&](std::int64_t k) {
-    const auto index = static_cast<std::size_t>(k);
+    const auto index = to_size(k);
     lines[index] = walk(files[index]);
   });
   for (const std::string& line : lines) fmt::print("{}", line);
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::characters_test

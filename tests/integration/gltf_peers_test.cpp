@@ -7,7 +7,7 @@
 #include "integration/wobble.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/read_character.h"
-#include "supple/io/pc2.h"
+#include "supple/io/motion/pc2.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/rig.h"
 
@@ -19,7 +19,7 @@
 #include <functional>
 #include <map>
 
-namespace supple {
+namespace supple::gltf_peers_test {
 namespace {
 
 TEST_F(GltfPeers, TheValidatorFindsNoErrorInWhatWeWrite) {
@@ -35,7 +35,7 @@ class Comparison {
  public:
   explicit Comparison(const RawCharacter& character, const CharacterRig& rig) : character_(character), rig_(rig) {
     for (std::size_t m = 0; m < character.meshes.size(); ++m)
-      mesh_of_node_[character.file_node[static_cast<std::size_t>(character.meshes[m].node)]] = m;
+      mesh_of_node_[character.file_node[to_size(character.meshes[m].node)]] = m;
   }
 
   double error(const ThreePose& theirs, const std::vector<Clip>& clips) {
@@ -50,7 +50,7 @@ class Comparison {
       if (welded.size() != mesh.positions.size()) return 1e300;
       const Index first = rig_.first_vertex()[found->second];
       for (std::size_t v = 0; v < welded.size(); ++v) {
-        const Vec3 ours = pose.placement * positions[static_cast<std::size_t>(first + welded[v])];
+        const Vec3 ours = pose.placement * positions[to_size(first + welded[v])];
         worst = std::max(worst, (ours - mesh.positions[v]).norm());
         ++vertices;
       }
@@ -147,7 +147,7 @@ TEST_F(GltfPeers, ChromiumDrawsAddedMorphTargetsWhereWePutThem) {
 /// Where a point cache of one mesh has its vertices at a moment, between samples along straight lines.
 std::vector<Vec3> cached_positions(const PointCache& cache, double time, double rate) {
   const double place = std::clamp(time * rate, 0.0, static_cast<double>(cache.samples.size() - 1));
-  const auto k = std::min(static_cast<std::size_t>(place), cache.samples.size() - 2);
+  const auto k = std::min(to_size(place), cache.samples.size() - 2);
   const double s = place - static_cast<double>(k);
   std::vector<Vec3> positions;
   for (std::size_t v = 0; v < cache.samples[k].size(); ++v)
@@ -225,4 +225,4 @@ TEST_F(GltfPeers, ClipsOfAnotherFileMoveTheCharacterAsInThreeJs) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::gltf_peers_test

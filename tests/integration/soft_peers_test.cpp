@@ -3,15 +3,15 @@
 // displacement is, reads the textures, and the Khronos validator finds no error.
 #include "integration/peers.h"
 #include "integration/pose_file.h"
+#include "supple/export/write_soft_glb.h"
 #include "supple/io/bytes.h"
-#include "supple/io/exr.h"
 #include "supple/io/file.h"
-#include "supple/pipeline/write_soft_glb.h"
+#include "supple/io/image/exr.h"
 #include "support/soft_motions.h"
 
 #include <map>
 
-namespace supple {
+namespace supple::soft_peers_test {
 namespace {
 
 struct Baked {
@@ -43,14 +43,14 @@ double error_of(const Baked& baked, const ThreePose& pose) {
   const std::vector<Vec3> skinned = rig_positions(baked.character, rig, clip, pose.time);
   std::map<Index, std::size_t> mesh_of_node;
   for (std::size_t m = 0; m < baked.character.meshes.size(); ++m)
-    mesh_of_node[baked.character.file_node[static_cast<std::size_t>(baked.character.meshes[m].node)]] = m;
+    mesh_of_node[baked.character.file_node[to_size(baked.character.meshes[m].node)]] = m;
   double largest = 0;
   for (const ThreeMesh& mesh : pose.meshes) {
     const std::size_t m = mesh_of_node.at(static_cast<Index>(mesh.node));
     const std::vector<Index>& welded = baked.character.meshes[m].welded_vertex.at(mesh.primitive);
     EXPECT_EQ(welded.size(), mesh.positions.size());
     for (std::size_t i = 0; i < welded.size(); ++i) {
-      const auto v = static_cast<std::size_t>(rig.first_vertex()[m] + welded[i]);
+      const auto v = to_size(rig.first_vertex()[m] + welded[i]);
       largest = std::max(largest, (skinned[v] + baked.wobble(clip, pose.time, v) - mesh.positions[i]).norm());
     }
   }
@@ -135,4 +135,4 @@ TEST_F(GltfPeers, ThreeJsReadsOurExr) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::soft_peers_test

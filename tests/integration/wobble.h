@@ -6,7 +6,7 @@
 #include "supple/io/gltf/gltf_editor.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/mesh/bounds.h"
-#include "supple/rig/sample_clip.h"
+#include "supple/rig/motion/sample_clip.h"
 
 #include <cmath>
 #include <numbers>
@@ -24,7 +24,7 @@ inline NewMorphTarget wave(const CharacterMesh& mesh, std::size_t target, double
   for (const std::vector<Index>& vertices : mesh.welded_vertex) {
     std::vector<Vec3> moved;
     for (const Index v : vertices) {
-      const Vec3 x = (mesh.surface.vertices[static_cast<std::size_t>(v)] - bounds.min) / extent;
+      const Vec3 x = (mesh.surface.vertices[to_size(v)] - bounds.min) / extent;
       const double phase = 2 * std::numbers::pi * x[static_cast<Eigen::Index>(target)];
       moved.emplace_back(amplitude * extent * Vec3(std::sin(phase), std::cos(2 * phase), std::sin(3 * phase + 1)));
     }
@@ -54,13 +54,13 @@ inline Status animate(GltfDocument& document, Index animation, const Clip& clip,
 inline Status add_wobble(GltfDocument& document, const RawCharacter& character, double amplitude = 0.01) {
   for (const CharacterMesh& mesh : character.meshes) {
     if (mesh.skin < 0) continue;
-    const Index node = character.file_node[static_cast<std::size_t>(mesh.node)];
+    const Index node = character.file_node[to_size(mesh.node)];
     const Result<Index> own = own_mesh(document, node);
-    if (!own.ok()) return own.error();
+    SUPPLE_RETURN_IF_ERROR(own);
     std::vector<NewMorphTarget> targets;
     for (std::size_t t = 0; t < wobble_targets; ++t) targets.push_back(wave(mesh, t, amplitude));
     const Result<Index> added = add_morph_targets(document, *own, targets);
-    if (!added.ok()) return added.error();
+    SUPPLE_RETURN_IF_ERROR(added);
     for (std::size_t c = 0; c < character.clips.size(); ++c)
       SUPPLE_RETURN_IF_ERROR(
           animate(document, static_cast<Index>(c), character.clips[c], mesh, node, mesh.default_target_weights));
@@ -71,9 +71,9 @@ inline Status add_wobble(GltfDocument& document, const RawCharacter& character, 
 /// The same from file to file.
 inline Status write_wobble(const std::filesystem::path& from, const std::filesystem::path& to) {
   Result<GltfDocument> document = load_gltf(from);
-  if (!document.ok()) return document.error();
+  SUPPLE_RETURN_IF_ERROR(document);
   const Result<RawCharacter> character = read_character(*document);
-  if (!character.ok()) return character.error();
+  SUPPLE_RETURN_IF_ERROR(character);
   SUPPLE_RETURN_IF_ERROR(add_wobble(*document, *character));
   return save_gltf(*document, to);
 }

@@ -2,7 +2,7 @@
 // Every mesh of the asset collection, against the counts of its manifest, which other programs made.
 #include "io/io_tools.h"
 #include "supple/io/file.h"
-#include "supple/io/vertex_list.h"
+#include "supple/io/mesh/vertex_list.h"
 
 #include <fmt/format.h>
 #include <Eigen/Geometry>
@@ -11,7 +11,7 @@
 #include <regex>
 #include <sstream>
 
-namespace supple {
+namespace supple::asset_meshes_test {
 namespace {
 
 const std::filesystem::path assets = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets";
@@ -154,4 +154,4 @@ TEST(AssetMeshes, SurviveEveryFormatThatHoldsThem) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::asset_meshes_test

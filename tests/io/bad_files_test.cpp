@@ -2,15 +2,15 @@
 // Files as they shouldn't be: cut anywhere, full of rubbish, of another format, not there, not writable.
 #include "io/io_tools.h"
 #include "supple/io/file.h"
+#include "supple/io/mesh/vertex_list.h"
 #include "supple/io/text_scanner.h"
-#include "supple/io/vertex_list.h"
 
 #include <csignal>
 #include <random>
 
 #include <sys/resource.h>
 
-namespace supple {
+namespace supple::bad_files_test {
 namespace {
 
 std::string content(const std::filesystem::path& path) {
@@ -54,7 +54,7 @@ TEST(BadFiles, RubbishIsRefused) {
   std::mt19937 random(7);
   for (const std::string& extension : readable_extensions()) {
     for (int round = 0; round < 20; ++round) {
-      std::string bytes(static_cast<std::size_t>(random() % 5000 + 1), '\0');
+      std::string bytes(to_size(random() % 5000 + 1), '\0');
       for (char& c : bytes) c = static_cast<char>(random());
       expect_refused(load_mesh(folder.write("rubbish" + extension, bytes)), "rubbish");
     }
@@ -217,4 +217,4 @@ TEST(TextScanner, LinesAreCountedWhateverTheirEnds) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::bad_files_test

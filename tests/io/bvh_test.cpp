@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/io/bvh.h"
+#include "supple/io/motion/bvh.h"
 #include "supple/io/file.h"
-#include "supple/io/joint_map.h"
-#include "supple/rig/sample_clip.h"
+#include "supple/io/motion/joint_map.h"
+#include "supple/rig/motion/sample_clip.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-namespace supple {
+namespace supple::bvh_test {
 namespace {
 
 const char* const two_joints = R"(HIERARCHY
@@ -121,4 +121,4 @@ TEST(JointMap, PairsJointsByName) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::bvh_test

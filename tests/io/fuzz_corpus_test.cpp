@@ -15,7 +15,7 @@ namespace {
 void replay(Entry entry, const std::string& bytes) {
   for (std::size_t length = 0; length <= bytes.size(); ++length) entry(bytes.substr(0, length));
   std::mt19937 random(static_cast<std::mt19937::result_type>(bytes.size()));
-  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+  const auto below = [&](std::size_t limit) { return to_size(random() % limit); };
   for (int round = 0; round < 200 && !bytes.empty(); ++round) {
     std::string changed = bytes;
     for (std::size_t k = below(4) + 1; k > 0; --k) changed[below(changed.size())] = static_cast<char>(random());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/io/glb.h"
+#include "supple/io/gltf/glb.h"
 
 #include "supple/mesh/box.h"
 #include "supple/mesh/topology.h"
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-namespace supple {
+namespace supple::glb_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -153,4 +153,4 @@ TEST(Glb, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::glb_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::gltf_appearance_test {
 namespace {
 
 using test::GltfBuilder;
@@ -62,4 +62,4 @@ TEST(GltfAppearance, LeavesOutWhatTheFileDoesNotSay) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::gltf_appearance_test

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-namespace supple {
+namespace supple::gltf_assets_test {
 namespace {
 
 const std::filesystem::path assets = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets";
@@ -49,7 +49,7 @@ std::size_t most_influences(const RawCharacter& character) {
   for (const CharacterMesh& mesh : character.meshes)
     for (std::size_t v = 1; v < mesh.weights.first.size(); ++v)
       most = std::max(most, mesh.weights.first[v] - mesh.weights.first[v - 1]);
-  return static_cast<std::size_t>(most);
+  return to_size(most);
 }
 
 void check_clips(const Row& row, const RawCharacter& character) {
@@ -111,7 +111,7 @@ TEST(GltfAssets, WeldingJoinsTheSeams) {
 }
 
 std::vector<Vec3> placed(const RawCharacter& character, const CharacterMesh& mesh) {
-  const Transform& rest = character.skeleton.joints[static_cast<std::size_t>(mesh.node)].rest;
+  const Transform& rest = character.skeleton.joints[to_size(mesh.node)].rest;
   std::vector<Vec3> places;
   for (const Vec3& x : mesh.surface.vertices) places.push_back(rest.matrix() * x - rest.translation);
   return places;
@@ -126,7 +126,7 @@ TEST(GltfAssets, MeshoptCodecsAgree) {
   std::vector<Vec3> reference;
   std::size_t cubes = 0;
   for (const CharacterMesh& mesh : character->meshes) {
-    const std::string& name = character->skeleton.joints[static_cast<std::size_t>(mesh.node)].name;
+    const std::string& name = character->skeleton.joints[to_size(mesh.node)].name;
     if (!name.starts_with("Cube")) continue;
     const std::vector<Vec3> places = placed(*character, mesh);
     if (cubes++ == 0) reference = places;
@@ -140,4 +140,4 @@ TEST(GltfAssets, MeshoptCodecsAgree) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::gltf_assets_test

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <limits>
 
-namespace supple {
+namespace supple::gltf_bad_files_test {
 namespace {
 
 using test::GltfBuilder;
@@ -157,4 +157,4 @@ TEST(BadGltf, OtherFormatsGetASentence) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::gltf_bad_files_test

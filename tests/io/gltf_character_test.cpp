@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::gltf_character_test {
 namespace {
 
 using test::GltfBuilder;
@@ -240,4 +240,4 @@ TEST(GltfCharacter, ClipsOfAnotherFileGoByNames) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::gltf_character_test

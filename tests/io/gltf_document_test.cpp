@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <meshoptimizer.h>
 
-namespace supple {
+namespace supple::gltf_document_test {
 namespace {
 
 using test::GltfBuilder;
@@ -208,4 +208,4 @@ TEST(GltfEditor, NewMorphTargetsKeepTheOldOnesMoving) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::gltf_document_test

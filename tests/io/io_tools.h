@@ -2,7 +2,7 @@
 // What the tests of readers and writers share: a folder of their own, sample meshes, exact comparison.
 #pragma once
 
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
 #include <gtest/gtest.h>
@@ -35,9 +35,7 @@ class ScratchFolder {
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return path_ / name;
   }
-  std::size_t file_count() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
+  std::size_t file_count() const { return to_size(std::distance(std::filesystem::directory_iterator(path_), {})); }
 
  private:
   std::filesystem::path path_;

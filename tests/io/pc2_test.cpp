@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/io/pc2.h"
+#include "supple/io/motion/pc2.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-namespace supple {
+namespace supple::pc2_test {
 namespace {
 
 std::filesystem::path fresh(const std::string& name) {
@@ -63,4 +63,4 @@ TEST(Pc2, AnUnfinishedFileLeavesWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::pc2_test

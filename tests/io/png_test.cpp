@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures are read back by a decoder of our own, written from the PNG specification.
-#include "supple/io/png.h"
+#include "supple/io/image/png.h"
 
 #include "io/io_tools.h"
-#include "supple/io/deep_png.h"
 #include "supple/io/file.h"
+#include "supple/io/image/deep_png.h"
 #include "support/png_reader.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace supple {
+namespace supple::png_test {
 namespace {
 
 std::vector<std::uint8_t> decode(const std::string& png, std::size_t channels) {
@@ -133,4 +133,4 @@ TEST(Png, RefusesImpossibleImages) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::png_test

@@ -3,12 +3,12 @@
 #include "support/exr_reader.h"
 
 #include "io/io_tools.h"
-#include "supple/io/exr.h"
-#include "supple/io/mdd.h"
+#include "supple/io/image/exr.h"
+#include "supple/io/motion/mdd.h"
 
 #include <cmath>
 
-namespace supple {
+namespace supple::point_files_test {
 namespace {
 
 TEST(Mdd, HasTheDocumentedBytes) {
@@ -84,4 +84,4 @@ TEST(Exr, HalvesAreTheNearest) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::point_files_test

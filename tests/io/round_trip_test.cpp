@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every format and encoding: what goes out comes back, bit for bit, as far as the format can hold it.
 #include "io/io_tools.h"
-#include "supple/io/gmsh.h"
-#include "supple/io/medit.h"
-#include "supple/io/obj.h"
-#include "supple/io/off.h"
-#include "supple/io/ply.h"
-#include "supple/io/stl.h"
-#include "supple/io/tetgen.h"
-#include "supple/io/veg.h"
+#include "supple/io/mesh/gmsh.h"
+#include "supple/io/mesh/medit.h"
+#include "supple/io/mesh/obj.h"
+#include "supple/io/mesh/off.h"
+#include "supple/io/mesh/ply.h"
+#include "supple/io/mesh/stl.h"
+#include "supple/io/mesh/tetgen.h"
+#include "supple/io/mesh/veg.h"
 
 #include <fmt/format.h>
 
-namespace supple {
+namespace supple::round_trip_test {
 namespace {
 
 template <class Mesh>
@@ -205,4 +205,4 @@ TEST(RoundTrip, FilesOfEveryExtension) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::round_trip_test

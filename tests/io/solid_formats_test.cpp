@@ -2,15 +2,15 @@
 // The odd corners of Vega, Gmsh, MEDIT and TetGen files, each in a tiny file of its own.
 #include "io/io_tools.h"
 #include "supple/io/bytes.h"
-#include "supple/io/gmsh.h"
-#include "supple/io/medit.h"
-#include "supple/io/tetgen.h"
-#include "supple/io/veg.h"
+#include "supple/io/mesh/gmsh.h"
+#include "supple/io/mesh/medit.h"
+#include "supple/io/mesh/tetgen.h"
+#include "supple/io/mesh/veg.h"
 
 #include <Eigen/LU>
 #include <map>
 
-namespace supple {
+namespace supple::solid_formats_test {
 namespace {
 
 const std::string four_vertices = "*VERTICES\n4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n";
@@ -251,4 +251,4 @@ TEST(Tetgen, FindsThePartnerOfEitherFile) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::solid_formats_test

@@ -2,12 +2,12 @@
 // The odd corners of OBJ, OFF, STL and PLY files, each in a tiny file of its own.
 #include "io/io_tools.h"
 #include "supple/io/bytes.h"
-#include "supple/io/obj.h"
-#include "supple/io/off.h"
-#include "supple/io/ply.h"
-#include "supple/io/stl.h"
+#include "supple/io/mesh/obj.h"
+#include "supple/io/mesh/off.h"
+#include "supple/io/mesh/ply.h"
+#include "supple/io/mesh/stl.h"
 
-namespace supple {
+namespace supple::surface_formats_test {
 namespace {
 
 TEST(Obj, TakesEveryWayToWriteAFace) {
@@ -208,4 +208,4 @@ TEST(Ply, OtherScalarsOfVerticesAreAttributes) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::surface_formats_test

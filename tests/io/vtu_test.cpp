@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer is checked by a reader of its own, written from the format's description: XML tags, base64, zlib blocks.
-#include "supple/io/vtu.h"
+#include "supple/io/mesh/vtu.h"
 
 #include "supple/io/file.h"
 #include "supple/mesh/box.h"
@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-namespace supple {
+namespace supple::vtu_test {
 namespace {
 
 std::string decode_base64(std::string_view text) {
@@ -147,4 +147,4 @@ TEST(Vtu, SeriesListsItsFrames) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::vtu_test

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace supple {
+namespace supple::write_character_test {
 namespace {
 
 // Two joints, a tetrahedron that hangs on both, one correction, a clip that turns a joint and moves the correction.
@@ -121,4 +121,4 @@ TEST(WriteCharacter, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::write_character_test

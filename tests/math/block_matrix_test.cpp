@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/math/block_matrix.h"
+#include "supple/math/sparse/block_matrix.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace supple {
+namespace supple::block_matrix_test {
 namespace {
 
 // Two tetrahedra that share a face, and a vertex 5 that nothing uses.
@@ -16,9 +16,8 @@ BlockMatrix random_symmetric(std::shared_ptr<const BlockPattern> pattern, unsign
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (Index row = 0; row < A.rows(); ++row) {
-    for (Index k = A.pattern().row_begin[static_cast<std::size_t>(row)];
-         k < A.pattern().row_begin[static_cast<std::size_t>(row) + 1]; ++k) {
-      const Index col = A.pattern().column[static_cast<std::size_t>(k)];
+    for (Index k = A.pattern().row_begin[to_size(row)]; k < A.pattern().row_begin[to_size(row) + 1]; ++k) {
+      const Index col = A.pattern().column[to_size(k)];
       if (col < row) continue;
       Mat3 block = Mat3::NullaryExpr([&] { return uniform(generator); });
       if (col == row) block = (block + block.transpose()).eval();
@@ -32,9 +31,8 @@ BlockMatrix random_symmetric(std::shared_ptr<const BlockPattern> pattern, unsign
 MatX dense(const BlockMatrix& A) {
   MatX result = MatX::Zero(3 * A.rows(), 3 * A.rows());
   for (Index row = 0; row < A.rows(); ++row) {
-    for (Index k = A.pattern().row_begin[static_cast<std::size_t>(row)];
-         k < A.pattern().row_begin[static_cast<std::size_t>(row) + 1]; ++k) {
-      const Index col = A.pattern().column[static_cast<std::size_t>(k)];
+    for (Index k = A.pattern().row_begin[to_size(row)]; k < A.pattern().row_begin[to_size(row) + 1]; ++k) {
+      const Index col = A.pattern().column[to_size(k)];
       result.block<3, 3>(3 * row, 3 * col) = Eigen::Map<const Mat3>(A.block(k));
     }
   }
@@ -81,8 +79,7 @@ TEST(BlockMatrix, ConvertsToOrdinarySparseMatrices) {
   MatX kept(12, 12);
   for (int r = 0; r < 4; ++r) {
     for (int c = 0; c < 4; ++c)
-      kept.block<3, 3>(3 * r, 3 * c) =
-          expected.block<3, 3>(3 * keep[static_cast<std::size_t>(r)], 3 * keep[static_cast<std::size_t>(c)]);
+      kept.block<3, 3>(3 * r, 3 * c) = expected.block<3, 3>(3 * keep[to_size(r)], 3 * keep[to_size(c)]);
   }
   const Eigen::SparseMatrix<double> lower = A.to_sparse_lower(keep);
   EXPECT_EQ(MatX(lower), MatX(kept.triangularView<Eigen::Lower>()));
@@ -96,4 +93,4 @@ TEST(BlockMatrix, ConvertsToOrdinarySparseMatrices) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::block_matrix_test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/math/box_quadratic.h"
+#include "supple/math/dense/box_quadratic.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace supple {
+namespace supple::box_quadratic_test {
 namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
@@ -91,4 +91,4 @@ TEST(BoxQuadratic, FarBoundsLeaveTheLinearSolution) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::box_quadratic_test

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Half precision numbers: every one of them, and what lies between.
-#include "supple/math/half.h"
+#include "supple/math/simd/half.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::half_test {
 namespace {
 
 TEST(Half, EveryNumberComesBack) {
@@ -35,4 +35,4 @@ TEST(Half, OthersGoToTheNearest) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::half_test

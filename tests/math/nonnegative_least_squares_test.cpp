@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Non-negative least squares against the conditions of optimality, and against trying every set of positive entries.
-#include "supple/math/nonnegative_least_squares.h"
+#include "supple/math/dense/nonnegative_least_squares.h"
 
 #include "support/bodies.h"
 
 #include <Eigen/QR>
 
-namespace supple {
+namespace supple::nonnegative_least_squares_test {
 namespace {
 
 MatX random_matrix(Eigen::Index rows, Eigen::Index columns, unsigned seed) {
@@ -127,4 +127,4 @@ TEST(NonnegativeLeastSquares, MatricesOfSinglePrecision) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::nonnegative_least_squares_test

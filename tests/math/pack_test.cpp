@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/math/pack.h"
+#include "supple/math/simd/pack.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::pack_test {
 namespace {
 
 template <class T, int W>
@@ -37,4 +37,4 @@ TEST(Pack, LogarithmsOfWhatHasNone) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::pack_test

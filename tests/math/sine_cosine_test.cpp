@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/math/sine_cosine.h"
+#include "supple/math/simd/sine_cosine.h"
 
 #include <gtest/gtest.h>
 
 #include <numbers>
 
-namespace supple {
+namespace supple::sine_cosine_test {
 namespace {
 
 TEST(SineCosine, AgreeWithTheScalarFunctions) {
@@ -25,4 +25,4 @@ TEST(SineCosine, AgreeWithTheScalarFunctions) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::sine_cosine_test

@@ -2,7 +2,7 @@
 // Time of our factorisation beside Eigen's, for the record in sparse_factor.h. Disabled: it measures, it does not test.
 #include "math/sparse_matrices.h"
 #include "supple/base/parallel.h"
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace supple {
+namespace supple::sparse_factor_measure_test {
 namespace {
 
 double wall_seconds() {
@@ -89,4 +89,4 @@ TEST(SparseFactorMeasure, DISABLED_CubesBesideSimplicialLdlt) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::sparse_factor_measure_test

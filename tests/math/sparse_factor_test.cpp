@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 
 #include "math/sparse_matrices.h"
 #include "supple/base/parallel.h"
@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-namespace supple {
+namespace supple::sparse_factor_test {
 namespace {
 
 Eigen::VectorXd some_vector(Eigen::Index n) {
@@ -323,4 +323,4 @@ TEST(SparseLdlt, RefusesSingularMatrices) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::sparse_factor_test

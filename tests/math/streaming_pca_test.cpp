@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Against the singular value decomposition of the whole matrix.
-#include "supple/math/streaming_pca.h"
+#include "supple/math/dense/streaming_pca.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include <random>
 
-namespace supple {
+namespace supple::streaming_pca_test {
 namespace {
 
 /// Columns with singular values that fall by a factor of two, and noise of 1e-5.
@@ -25,7 +25,7 @@ StreamingPca streamed(const MatX& matrix, Index most, Index block, double cutoff
   StreamingPca pca(static_cast<Index>(matrix.rows()), most, block, cutoff);
   for (Eigen::Index c = 0; c < matrix.cols(); ++c) {
     const Eigen::VectorXf column = matrix.col(c).cast<float>();
-    pca.add({column.data(), static_cast<std::size_t>(column.size())});
+    pca.add({column.data(), to_size(column.size())});
   }
   pca.finish();
   return pca;
@@ -37,7 +37,7 @@ TEST(StreamingPca, OneBlockIsTheDecomposition) {
   const StreamingPca pca = streamed(matrix, 8, 40, 0);
   ASSERT_EQ(pca.direction_count(), 8);
   for (Index k = 0; k < 8; ++k) {
-    EXPECT_NEAR(pca.singular_values()[static_cast<std::size_t>(k)], svd.singularValues()[k], 1e-4);
+    EXPECT_NEAR(pca.singular_values()[to_size(k)], svd.singularValues()[k], 1e-4);
     EXPECT_NEAR(std::abs(pca.directions().col(k).cast<double>().dot(svd.matrixU().col(k))), 1.0, 1e-4) << k;
   }
 }
@@ -64,4 +64,4 @@ TEST(StreamingPca, DropsWhatIsBelowTheCutoff) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::streaming_pca_test

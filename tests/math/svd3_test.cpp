@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/math/svd3.h"
+#include "supple/math/dense/svd3.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include <random>
 
-namespace supple {
+namespace supple::svd3_test {
 namespace {
 
 using Matrix = Eigen::Matrix3d;
@@ -82,4 +82,4 @@ TEST(Svd3, PacksGiveWhatScalarsGive) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::svd3_test

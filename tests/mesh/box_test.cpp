@@ -5,7 +5,7 @@
 
 #include <Eigen/Geometry>
 
-namespace supple {
+namespace supple::box_test {
 namespace {
 
 double signed_volume(const TetMesh& mesh, const TetMesh::Element& tet) {
@@ -27,4 +27,4 @@ TEST(Box, TetrahedraFillTheBoxWithPositiveVolumes) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::box_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-namespace supple {
+namespace supple::embedding_test {
 namespace {
 
 std::vector<Vec3> random_points(std::size_t count, const Vec3& low, const Vec3& high, unsigned seed) {
@@ -52,8 +52,7 @@ void expect_linear_precision(const Mesh& mesh, const std::vector<Vec3>& points, 
   EXPECT_LT(error.cwiseAbs().maxCoeff(), tolerance);
   for (std::size_t p = 0; p < points.size(); ++p) {
     double sum = 0;
-    for (int k = 0; k < embedding.nodes; ++k)
-      sum += embedding.weights[p * static_cast<std::size_t>(embedding.nodes) + static_cast<std::size_t>(k)];
+    for (int k = 0; k < embedding.nodes; ++k) sum += embedding.weights[p * to_size(embedding.nodes) + to_size(k)];
     EXPECT_NEAR(sum, 1, 1e-12);
   }
 }
@@ -105,7 +104,7 @@ TEST(Embedding, OutsidePointsTakeTheNearestElement) {
 TEST(Embedding, NearestElementOfScatteredOnes) {
   // Two far-apart bricks: rings of empty cells must be crossed.
   HexMesh mesh = make_hex_box(Vec3(1, 1, 1), {1, 1, 1});
-  for (int v = 0; v < 8; ++v) mesh.vertices.emplace_back(mesh.vertices[static_cast<std::size_t>(v)] + Vec3(40, 3, 0));
+  for (int v = 0; v < 8; ++v) mesh.vertices.emplace_back(mesh.vertices[to_size(v)] + Vec3(40, 3, 0));
   mesh.elements.push_back(mesh.elements[0]);
   for (Index& v : mesh.elements[1]) v += 8;
   const std::vector<Vec3> points = {Vec3(20, 0, 0), Vec3(22, 0, 0), Vec3(100, 3.5, 0.5)};
@@ -160,4 +159,4 @@ TEST(Embedding, RefusesBrokenInput) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::embedding_test

@@ -9,7 +9,7 @@
 
 #include <random>
 
-namespace supple {
+namespace supple::normal_turn_test {
 namespace {
 
 /// A bumpy sheet of 8 × 8 squares.
@@ -65,4 +65,4 @@ TEST(NormalTurn, BothSidesOfASheetTurnWithIt) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::normal_turn_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-namespace supple {
+namespace supple::point_tree_test {
 namespace {
 
 TEST(PointTree, FindsWhatLookingAtAllPointsFinds) {
@@ -14,7 +14,7 @@ TEST(PointTree, FindsWhatLookingAtAllPointsFinds) {
   std::uniform_real_distribution<double> uniform(-1, 1);
   std::vector<Vec3> points;
   for (int k = 0; k < 300; ++k) points.emplace_back(uniform(random), 0.1 * uniform(random), uniform(random));
-  for (int k = 0; k < 20; ++k) points.push_back(points[static_cast<std::size_t>(k)]);  // some twice
+  for (int k = 0; k < 20; ++k) points.push_back(points[to_size(k)]);  // some twice
   const PointTree tree(points);
   for (int round = 0; round < 200; ++round) {
     const Vec3 place(1.5 * uniform(random), uniform(random), uniform(random));
@@ -37,4 +37,4 @@ TEST(PointTree, GivesAllWhenThereAreFewer) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::point_tree_test

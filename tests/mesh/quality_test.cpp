@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace supple {
+namespace supple::quality_test {
 namespace {
 
 TetMesh one_tet(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
@@ -84,7 +84,7 @@ TEST(Quality, BrickVolumeIsExactForATrilinearMap) {
   std::array<Vec3, 8> corners;
   const HexMesh unit = make_hex_box(Vec3(2, 2, 2), {1, 1, 1});
   for (std::size_t c = 0; c < 8; ++c) {
-    const Vec3 r = unit.vertices[static_cast<std::size_t>(unit.elements[0][c])] - Vec3(1, 1, 1);
+    const Vec3 r = unit.vertices[to_size(unit.elements[0][c])] - Vec3(1, 1, 1);
     corners[c] = r + Vec3(0.3 * r.prod(), 0, 0);
   }
   EXPECT_NEAR(brick_volume(corners), 8, 1e-14);
@@ -110,7 +110,7 @@ TEST(Quality, BoxOfBricks) {
 
 TEST(Quality, BrickWithOneCornerPushedThroughIsInverted) {
   HexMesh mesh = make_hex_box(Vec3(1, 1, 1), {1, 1, 1});
-  mesh.vertices[static_cast<std::size_t>(mesh.elements[0][6])] = Vec3(0.1, 0.1, 0.1);
+  mesh.vertices[to_size(mesh.elements[0][6])] = Vec3(0.1, 0.1, 0.1);
   const QualityReport report = quality(mesh);
   EXPECT_EQ(report.inverted, 1);
   EXPECT_LT(report.shape.min, 0);
@@ -138,4 +138,4 @@ TEST(Quality, EmptyMeshesGiveZeros) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::quality_test

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::topology_test {
 namespace {
 
 Surface square() {
@@ -35,11 +35,11 @@ void expect_box_boundary(const Mesh& mesh, Index triangles, double area, double 
   EXPECT_NEAR(report.area, area, 1e-12 * area);
   EXPECT_NEAR(report.enclosed_volume, volume, 1e-12 * volume);  // positive: outward
   for (std::size_t v = 0; v < boundary.volume_vertex.size(); ++v)
-    EXPECT_EQ(boundary.surface.vertices[v], mesh.vertices[static_cast<std::size_t>(boundary.volume_vertex[v])]);
+    EXPECT_EQ(boundary.surface.vertices[v], mesh.vertices[to_size(boundary.volume_vertex[v])]);
   for (std::size_t t = 0; t < boundary.element.size(); ++t) {
-    const auto& element = mesh.elements[static_cast<std::size_t>(boundary.element[t])];
+    const auto& element = mesh.elements[to_size(boundary.element[t])];
     for (const Index corner : boundary.surface.triangles[t]) {
-      const Index v = boundary.volume_vertex[static_cast<std::size_t>(corner)];
+      const Index v = boundary.volume_vertex[to_size(corner)];
       EXPECT_NE(std::find(element.begin(), element.end(), v), element.end());
     }
   }
@@ -243,4 +243,4 @@ TEST(Topology, VoxelTowerHasTheBoundaryThatItsAuthorsExported) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::topology_test

@@ -12,7 +12,7 @@
 #include <numbers>
 #include <random>
 
-namespace supple {
+namespace supple::triangle_tree_test {
 namespace {
 
 Vec3 random_point(std::mt19937& random, double size) {
@@ -57,8 +57,8 @@ Surface sphere(int levels) {
     for (const Triangle& t : s.triangles) {
       std::array<Vec3, 6> p;
       for (std::size_t k = 0; k < 3; ++k) {
-        p[k] = s.vertices[static_cast<std::size_t>(t[k])];
-        p[3 + k] = (p[k] + s.vertices[static_cast<std::size_t>(t[(k + 1) % 3])]).normalized();
+        p[k] = s.vertices[to_size(t[k])];
+        p[3 + k] = (p[k] + s.vertices[to_size(t[(k + 1) % 3])]).normalized();
       }
       const auto first = static_cast<Index>(finer.vertices.size());
       finer.vertices.insert(finer.vertices.end(), p.begin(), p.end());
@@ -73,8 +73,7 @@ Surface sphere(int levels) {
 double exact_winding(const Surface& s, const Vec3& q) {
   double sum = 0;
   for (const Triangle& t : s.triangles)
-    sum += solid_angle(q, s.vertices[static_cast<std::size_t>(t[0])], s.vertices[static_cast<std::size_t>(t[1])],
-                       s.vertices[static_cast<std::size_t>(t[2])]);
+    sum += solid_angle(q, s.vertices[to_size(t[0])], s.vertices[to_size(t[1])], s.vertices[to_size(t[2])]);
   return sum / (4 * std::numbers::pi);
 }
 
@@ -112,9 +111,8 @@ TEST(TriangleTree, NearestEqualsBruteForce) {
     const Vec3 p = random_point(random, 2);
     double best = 1e300;
     for (const Triangle& t : soup.triangles) {
-      const Vec3 x = nearest_point_of_triangle(p, soup.vertices[static_cast<std::size_t>(t[0])],
-                                               soup.vertices[static_cast<std::size_t>(t[1])],
-                                               soup.vertices[static_cast<std::size_t>(t[2])]);
+      const Vec3 x = nearest_point_of_triangle(p, soup.vertices[to_size(t[0])], soup.vertices[to_size(t[1])],
+                                               soup.vertices[to_size(t[2])]);
       best = std::min(best, (x - p).norm());
     }
     const TriangleTree::Nearest found = tree.nearest(p);
@@ -197,7 +195,7 @@ TEST(WindingNumber, FarAwayTheExpansionIsOfThirdOrder) {
   // Half a sphere is no closed surface: its field falls like a dipole, and what is left out like the inverse fourth.
   Surface half = sphere(3);
   std::erase_if(half.triangles, [&](const Triangle& t) {
-    return half.vertices[static_cast<std::size_t>(t[0])].z() + half.vertices[static_cast<std::size_t>(t[1])].z() < 0;
+    return half.vertices[to_size(t[0])].z() + half.vertices[to_size(t[1])].z() < 0;
   });
   const TriangleTree tree(half);
   const WindingNumber fast(tree, 1);
@@ -209,4 +207,4 @@ TEST(WindingNumber, FarAwayTheExpansionIsOfThirdOrder) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::triangle_tree_test

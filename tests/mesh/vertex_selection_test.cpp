@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-namespace supple {
+namespace supple::vertex_selection_test {
 namespace {
 
 using Indices = std::vector<Index>;
@@ -78,4 +78,4 @@ TEST(VertexSelection, RefusesWithASentence) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::vertex_selection_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/regions/bounded_biharmonic.h"
+#include "supple/offline/patches/bounded_biharmonic.h"
 
 #include "supple/mesh/box.h"
 
@@ -7,7 +7,7 @@
 
 #include <map>
 
-namespace supple {
+namespace supple::bounded_biharmonic_test {
 namespace {
 
 constexpr BoxQuadraticSettings exact{1e-14, 60};
@@ -32,7 +32,7 @@ TetMesh mirrored(const TetMesh& half) {
     mesh.vertices.push_back(half.vertices[v].cwiseProduct(Vec3(-1, 1, 1)));
   }
   for (const TetMesh::Element& e : half.elements) {
-    const auto at = [&](std::size_t k) { return twin[static_cast<std::size_t>(e[k])]; };
+    const auto at = [&](std::size_t k) { return twin[to_size(e[k])]; };
     mesh.elements.push_back({at(0), at(2), at(1), at(3)});
   }
   return mesh;
@@ -173,4 +173,4 @@ TEST(BoundedBiharmonic, PiecesWithoutAHandleGoWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::bounded_biharmonic_test

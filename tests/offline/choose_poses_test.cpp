@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Poses that Supple chooses and inserts, rest shapes fitted in them, and what must not happen on the way between them:
 // a rotated copy stays itself (Figure 7 of the 2016 paper), and nothing pops.
-#include "supple/offline/posespace/choose_poses.h"
+#include "supple/offline/posespace/bases/choose_poses.h"
 
 #include "supple/fem/modes.h"
 #include "supple/offline/modes/mass_pca.h"
@@ -13,7 +13,7 @@
 
 #include <random>
 
-namespace supple {
+namespace supple::choose_poses_test {
 namespace {
 
 // ---- a copy that is turned ------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ struct Roughness {
 Roughness roughness(const SoftLimb& limb, PoseSpaceDynamics<double>& dynamics, const VecX& q, int steps) {
   const auto count = static_cast<Eigen::Index>(limb.body.mesh.vertices.size());
   const VecX still = VecX::Zero(q.size());
-  std::vector<Vec3> shown(static_cast<std::size_t>(count));
+  std::vector<Vec3> shown(to_size(count));
   std::vector<VecX> u;
   std::vector<double> energy;
   Roughness result;
@@ -173,10 +173,9 @@ Roughness roughness(const SoftLimb& limb, PoseSpaceDynamics<double>& dynamics, c
   for (int k = 0; k <= steps; ++k) {
     const CharacterPose pose = random_pose(limb, static_cast<double>(k) / steps);
     dynamics.step(pose.placement, pose.p);
-    dynamics.set_state({q.data(), static_cast<std::size_t>(q.size())},
-                       {still.data(), static_cast<std::size_t>(q.size())});
+    dynamics.set_state({q.data(), to_size(q.size())}, {still.data(), to_size(q.size())});
     energy.push_back(dynamics.elastic_energy());
-    dynamics.surface_displacements({}, pose.p, {q.data(), static_cast<std::size_t>(q.size())}, shown);
+    dynamics.surface_displacements({}, pose.p, {q.data(), to_size(q.size())}, shown);
     u.emplace_back(Eigen::Map<const VecX>(shown.front().data(), 3 * count));
     size = std::max(size, u.back().norm()), most = std::max(most, energy.back());
     if (k < 2) continue;
@@ -204,4 +203,4 @@ TEST(SeveralPoses, DisplacementsAndEnergyAreContinuousOnARandomPath) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::choose_poses_test

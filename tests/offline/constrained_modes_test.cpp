@@ -10,7 +10,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
-namespace supple {
+namespace supple::constrained_modes_test {
 namespace {
 
 /// A body without symmetry, so that all eigenvalues are apart; large enough for the iterative solver.
@@ -114,7 +114,7 @@ TEST(ConstrainedModes, AreThoseOfADenseSolver) {
   }
 }
 
-TEST(ConstrainedModes, ObeyConstraintsAndStayInTheirRegion) {
+TEST(ConstrainedModes, ObeyConstraintsAndStayInTheirPatch) {
   const ElasticBody body = crooked_body();
   const auto fixed = left_face(body);
   const VecX w = fading_weights(body);
@@ -305,7 +305,7 @@ TEST(ConstrainedDerivatives, AreTheCurvatureOfTheConstrainedResponse) {
   }
 }
 
-TEST(ConstrainedDerivatives, OfARegionAreThoseOfItsResponse) {
+TEST(ConstrainedDerivatives, OfAPatchAreThoseOfItsResponse) {
   // K(p φ_i) y(p) = K y_j + Bᵀ μ, B y = 0: ψ_ij = W dy/dp.
   const ElasticBody body = crooked_body({4, 2, 2});
   const auto fixed = left_face(body);
@@ -336,4 +336,4 @@ TEST(ConstrainedDerivatives, OfARegionAreThoseOfItsResponse) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::constrained_modes_test

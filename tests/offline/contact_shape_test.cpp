@@ -4,7 +4,7 @@
 #include "supple/mesh/topology.h"
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::contact_shape_test {
 namespace {
 
 const Vec3 size(0.4, 0.3, 0.2);
@@ -61,7 +61,7 @@ TEST(ContactShape, PointsAreSpreadEvenlyFromACorner) {
   const DisplaySurface surface = box_surface();
   const ContactShape shape = must(build_contact_shape(surface, {.max_points = 12}));
   ASSERT_EQ(shape.points.size(), 12u);
-  const auto at = [&](Index v) { return surface.rest_positions[static_cast<std::size_t>(v)]; };
+  const auto at = [&](Index v) { return surface.rest_positions[to_size(v)]; };
   EXPECT_NEAR((at(shape.points[0]) - size / 2).norm(), size.norm() / 2, 1e-12);
   double spacing = 1, uncovered = 0;
   for (const Index v : shape.points) {
@@ -83,4 +83,4 @@ TEST(ContactShape, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::contact_shape_test

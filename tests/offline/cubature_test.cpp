@@ -10,7 +10,7 @@
 
 #include <fstream>
 
-namespace supple {
+namespace supple::cubature_test {
 namespace {
 
 /// Random sites, and totals made of few of them.
@@ -40,9 +40,9 @@ TEST(Cubature, FindsAPlantedSolution) {
   // What else was taken along weighs nothing.
   std::vector<double> all(200, 0.0);
   for (std::size_t i = 0; i < found.sites.size(); ++i)
-    all[static_cast<std::size_t>(found.sites[i])] = found.weights[static_cast<Eigen::Index>(i)];
+    all[to_size(found.sites[i])] = found.weights[static_cast<Eigen::Index>(i)];
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    double& w = all[static_cast<std::size_t>(chosen[i])];
+    double& w = all[to_size(chosen[i])];
     EXPECT_NEAR(w, weights[static_cast<Eigen::Index>(i)], 1e-3);
     w = 0;
   }
@@ -126,7 +126,7 @@ TEST(Cubature, HoldsOnSamplesItHasNotSeen) {
     const Cubature cubature = select_cubature(training);
     EXPECT_LE(cubature.training_error, 0.02);
     EXPECT_LE(cubature_error(unseen, cubature), 0.03) << (elastic ? "elastic" : "inertial");
-    EXPECT_LT(cubature.sites.size(), static_cast<std::size_t>(8 * training.size() + 64));
+    EXPECT_LT(cubature.sites.size(), to_size(8 * training.size() + 64));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(Cubature, MoreSitesMakeLessError) {
   double before = 1;
   for (const int most : {10, 20, 40, 80, 160}) {
     const Cubature cubature = select_cubature(training, {.most_sites = most});
-    EXPECT_LE(cubature.sites.size(), static_cast<std::size_t>(most));
+    EXPECT_LE(cubature.sites.size(), to_size(most));
     const double error = cubature_error(unseen, cubature);
     measured("elastic cubature error with at most " + std::to_string(most) + " elements", error);
     EXPECT_LT(error, before) << most;
@@ -191,4 +191,4 @@ TEST(Cubature, SameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cubature_test

@@ -11,7 +11,7 @@
 
 #include <random>
 
-namespace supple {
+namespace supple::cubic_forces_test {
 namespace {
 
 MatX random_matrix(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
@@ -34,7 +34,7 @@ Mesh specimen(Mesh mesh) {
 MatX unpack(std::span<const double> pairs, int r) {
   MatX matrix(r, r);
   for (int b = 0; b < r; ++b) {
-    for (int a = 0; a < r; ++a) matrix(a, b) = pairs[static_cast<std::size_t>(pair_index(a, b))];
+    for (int a = 0; a < r; ++a) matrix(a, b) = pairs[to_size(pair_index(a, b))];
   }
   return matrix;
 }
@@ -168,4 +168,4 @@ TEST(CubicForces, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cubic_forces_test

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::fitting_test {
 namespace {
 
 /// A closed tube of two joints; the lower end is the root.
@@ -66,7 +66,7 @@ TEST(SurfaceCarry, CarriesRigidMotionsOfTheSkin) {
     Vec3 x = Vec3::Zero();
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
       sum += e.body.carry.weight[i][k];
-      x += e.body.carry.weight[i][k] * e.body.skin.vertices[static_cast<std::size_t>(e.body.carry.vertex[i][k])];
+      x += e.body.carry.weight[i][k] * e.body.skin.vertices[to_size(e.body.carry.vertex[i][k])];
     }
     EXPECT_NEAR(sum, 1, 1e-14);
     EXPECT_LT((x - e.body.mesh.vertices[i]).norm(), 1e-12);
@@ -85,7 +85,7 @@ TEST(SurfaceCarry, DoesNotLookThroughTheSkinOfAnotherPart) {
   for (const double y : {0.0, 0.5, 0.51, 1.0}) sheet(y);
   const std::vector<Vec3> points{{0.5, 0.45, 0.5}};
   const SurfaceCarry carry = make_surface_carry(points, slabs);
-  for (const Index v : carry.vertex[0]) EXPECT_LT(slabs.vertices[static_cast<std::size_t>(v)].y(), 0.505);
+  for (const Index v : carry.vertex[0]) EXPECT_LT(slabs.vertices[to_size(v)].y(), 0.505);
 }
 
 TEST(Bones, TetrahedraOnTheAxisAreFixed) {
@@ -96,19 +96,18 @@ TEST(Bones, TetrahedraOnTheAxisAreFixed) {
   EXPECT_GT(e.body.bones[1].to.y(), 0.6);
   ASSERT_FALSE(e.body.fixed_vertices.empty());
   std::vector<char> fixed(e.body.mesh.vertices.size(), 0);
-  for (const Index v : e.body.fixed_vertices) fixed[static_cast<std::size_t>(v)] = 1;
+  for (const Index v : e.body.fixed_vertices) fixed[to_size(v)] = 1;
   for (std::size_t t = 0; t < e.body.mesh.elements.size(); ++t) {
     // Sampled, as an independent check of the clipping.
     std::array<Vec3, 4> corners;
-    for (std::size_t k = 0; k < 4; ++k)
-      corners[k] = e.body.mesh.vertices[static_cast<std::size_t>(e.body.mesh.elements[t][k])];
+    for (std::size_t k = 0; k < 4; ++k) corners[k] = e.body.mesh.vertices[to_size(e.body.mesh.elements[t][k])];
     for (int s = 0; s <= 400; ++s) {
       const Vec3 x(0, 0.5 * s / 400.0, 0);
       Mat3 D;
-      for (int k = 0; k < 3; ++k) D.col(k) = corners[static_cast<std::size_t>(k) + 1] - corners[0];
+      for (int k = 0; k < 3; ++k) D.col(k) = corners[to_size(k) + 1] - corners[0];
       const Vec3 b = D.inverse() * (x - corners[0]);
       if (b.minCoeff() < 1e-9 || b.sum() > 1 - 1e-9) continue;
-      for (const Index v : e.body.mesh.elements[t]) EXPECT_TRUE(fixed[static_cast<std::size_t>(v)]);
+      for (const Index v : e.body.mesh.elements[t]) EXPECT_TRUE(fixed[to_size(v)]);
     }
   }
   const Embedded soft = embedded_limb({.radius = 0, .soft_joints = {"joint1"}, .rigid_joints = {}});
@@ -234,4 +233,4 @@ TEST(FitRestShape, DoesNotDependOnTheUnitOfLength) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::fitting_test

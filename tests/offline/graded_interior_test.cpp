@@ -2,7 +2,7 @@
 #include "supple/offline/meshing/graded_interior.h"
 
 #include "offline/meshing_checks.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <map>
 #include <numbers>
 
-namespace supple {
+namespace supple::graded_interior_test {
 namespace {
 
 /// An octahedron whose triangles were quartered `times` times, blown up to the unit sphere.
@@ -22,7 +22,7 @@ Surface ball(int times) {
     std::map<std::pair<Index, Index>, Index> middles;
     const auto middle = [&](Index a, Index b) {
       const auto [at, fresh] = middles.try_emplace(std::minmax(a, b), static_cast<Index>(surface.vertices.size()));
-      const Vec3 sum = surface.vertices[static_cast<std::size_t>(a)] + surface.vertices[static_cast<std::size_t>(b)];
+      const Vec3 sum = surface.vertices[to_size(a)] + surface.vertices[to_size(b)];
       if (fresh) surface.vertices.push_back(sum.normalized());
       return at->second;
     };
@@ -39,9 +39,8 @@ Surface ball(int times) {
 double area(const Surface& surface) {
   double sum = 0;
   for (const auto& [a, b, c] : surface.triangles) {
-    const Vec3& x = surface.vertices[static_cast<std::size_t>(a)];
-    const Vec3 u = surface.vertices[static_cast<std::size_t>(b)] - x,
-               v = surface.vertices[static_cast<std::size_t>(c)] - x;
+    const Vec3& x = surface.vertices[to_size(a)];
+    const Vec3 u = surface.vertices[to_size(b)] - x, v = surface.vertices[to_size(c)] - x;
     sum += 0.5 * std::sqrt(u.squaredNorm() * v.squaredNorm() - u.dot(v) * u.dot(v));
   }
   return sum;
@@ -50,8 +49,8 @@ double area(const Surface& surface) {
 double volume(const Surface& surface) {
   double sum = 0;
   for (const auto& [a, b, c] : surface.triangles)
-    sum += tet_volume(Vec3::Zero(), surface.vertices[static_cast<std::size_t>(a)],
-                      surface.vertices[static_cast<std::size_t>(b)], surface.vertices[static_cast<std::size_t>(c)]);
+    sum += tet_volume(Vec3::Zero(), surface.vertices[to_size(a)], surface.vertices[to_size(b)],
+                      surface.vertices[to_size(c)]);
   return sum;
 }
 
@@ -60,12 +59,11 @@ double mean_edge(const TetMesh& mesh, double from, double to) {
   double sum = 0, count = 0;
   for (const auto& tet : mesh.elements) {
     Vec3 middle = Vec3::Zero();
-    for (const Index v : tet) middle += mesh.vertices[static_cast<std::size_t>(v)] / 4;
+    for (const Index v : tet) middle += mesh.vertices[to_size(v)] / 4;
     if (middle.norm() < from || middle.norm() > to) continue;
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t j = 0; j < i; ++j, ++count) {
-        sum +=
-            (mesh.vertices[static_cast<std::size_t>(tet[i])] - mesh.vertices[static_cast<std::size_t>(tet[j])]).norm();
+        sum += (mesh.vertices[to_size(tet[i])] - mesh.vertices[to_size(tet[j])]).norm();
       }
     }
   }
@@ -75,10 +73,10 @@ double mean_edge(const TetMesh& mesh, double from, double to) {
 /// Lattice and octree without any cutting: all sites of a box are flesh.
 FleshNodes all_flesh(const BccLattice& lattice) {
   FleshNodes nodes;
-  nodes.real_at.assign(static_cast<std::size_t>(lattice.site_count()), -1);
+  nodes.real_at.assign(to_size(lattice.site_count()), -1);
   nodes.has_thin.assign(nodes.real_at.size(), 0);
   for (Site s = 0; s < lattice.site_count(); ++s) {
-    nodes.real_at[static_cast<std::size_t>(s)] = nodes.real++;
+    nodes.real_at[to_size(s)] = nodes.real++;
     nodes.site.push_back(s);
     unsigned joined = 0;
     for (int d = 0; d < BccLattice::neighbor_count; ++d)
@@ -172,4 +170,4 @@ TEST(GradedInterior, SharedAssets) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::graded_interior_test

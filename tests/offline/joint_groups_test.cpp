@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/regions/joint_groups.h"
+#include "supple/offline/patches/joint_groups.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace supple {
+namespace supple::joint_groups_test {
 namespace {
 
 /// A skeleton written down joint by joint, with the flesh on each.
@@ -155,4 +155,4 @@ TEST(JointGroups, NamesOfTheOtherSide) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::joint_groups_test

@@ -7,7 +7,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::limit_sway_test {
 namespace {
 
 constexpr MaterialModel model = MaterialModel::stable_neo_hookean;
@@ -86,4 +86,4 @@ TEST(LocalThickness, OfABarIsItsSide) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::limit_sway_test

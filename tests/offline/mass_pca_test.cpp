@@ -9,7 +9,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/SVD>
 
-namespace supple {
+namespace supple::mass_pca_test {
 namespace {
 
 using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
@@ -134,4 +134,4 @@ TEST(MassPca, SameBitsForAnyThreadCount) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::mass_pca_test

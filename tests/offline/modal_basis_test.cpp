@@ -6,7 +6,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::modal_basis_test {
 namespace {
 
 BoxSpec crooked_bar() { return {.size = Vec3(2, 0.4, 0.25), .cells = {10, 2, 2}, .distortion = 0.15}; }
@@ -119,4 +119,4 @@ TEST(ModalBasis, RefusesBrokenBodies) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::modal_basis_test

@@ -8,7 +8,7 @@
 
 #include <Eigen/Eigenvalues>
 
-namespace supple {
+namespace supple::modal_derivatives_test {
 namespace {
 
 /// A body without symmetry, so that all eigenvalues are apart.
@@ -116,4 +116,4 @@ TEST(ModalDerivatives, BadRequestsAreRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::modal_derivatives_test

@@ -9,12 +9,12 @@
 
 #include <map>
 
-namespace supple {
+namespace supple::model_builder_test {
 namespace {
 
-constexpr int regions = 5, columns = 6;
+constexpr int patches = 5, columns = 6;
 
-/// A bar of regions that overlap one or two neighbours, as those of joints along a limb do.
+/// A bar of patches that overlap one or two neighbours, as those of joints along a limb do.
 struct Bar {
   TetMesh mesh = make_tet_box(Vec3(3, 0.4, 0.4), {15, 2, 2});
   std::vector<PoseBasis> poses;
@@ -27,15 +27,15 @@ struct Bar {
     mesh.materials = {ElasticMaterial{}};
     mesh.element_material.assign(mesh.elements.size(), 0);
     const auto count = static_cast<Eigen::Index>(mesh.vertices.size());
-    const MatX numbers = random_vector(static_cast<int>(3 * count * regions * columns), 1)
-                             .reshaped(3 * count, Eigen::Index(regions * columns));
+    const MatX numbers = random_vector(static_cast<int>(3 * count * patches * columns), 1)
+                             .reshaped(3 * count, Eigen::Index(patches * columns));
     PoseBasis pose;
     pose.positions = mesh.vertices;
     pose.turns.assign(mesh.vertices.size(), Mat3::Identity());
-    pose.basis = MatX::Zero(3 * count, regions * columns);
+    pose.basis = MatX::Zero(3 * count, patches * columns);
     for (Eigen::Index v = 0; v < count; ++v)
-      for (int k = 0; k < regions; ++k)
-        if (std::abs(mesh.vertices[static_cast<std::size_t>(v)].x() - mesh.vertices.front().x() - 0.6 * k - 0.3) < 0.55)
+      for (int k = 0; k < patches; ++k)
+        if (std::abs(mesh.vertices[to_size(v)].x() - mesh.vertices.front().x() - 0.6 * k - 0.3) < 0.55)
           pose.basis.block(3 * v, k * columns, 3, columns) = numbers.block(3 * v, k * columns, 3, columns);
     poses.push_back(pose);
     Cubature chosen;
@@ -54,7 +54,7 @@ struct Bar {
                         .embedding = nothing_shown,
                         .frames = frames,
                         .poses = poses,
-                        .region_sizes = std::vector<int>(regions, columns),
+                        .patch_sizes = std::vector<int>(patches, columns),
                         .elements = elements,
                         .vertices = vertices,
                         .vertex_mass = mass,
@@ -71,11 +71,11 @@ TEST(ModelBuilder, BlocksHoldAllOfTheirElements) {
   for (const std::size_t every : {1u, 3u, 7u, 40u}) {
     const Bar bar(every);
     const PoseSpaceModel model = bar.build();
-    MatX expected = MatX::Zero(regions * columns, regions * columns), found = expected;
+    MatX expected = MatX::Zero(patches * columns, patches * columns), found = expected;
     double volume = 0;
     for (std::size_t i = 0; i < bar.elements[0].sites.size(); ++i) {
-      const MatX D = element_gradient(bar.mesh, static_cast<std::size_t>(bar.elements[0].sites[i]), bar.poses[0],
-                                      BasisDirections::rotating);
+      const MatX D =
+          element_gradient(bar.mesh, to_size(bar.elements[0].sites[i]), bar.poses[0], BasisDirections::rotating);
       expected += bar.elements[0].weights[static_cast<Eigen::Index>(i)] * D.transpose() * D;
     }
     std::size_t count = 0;
@@ -98,15 +98,14 @@ TEST(ModelBuilder, ElementsShareBatches) {
     // Each element with those that the same columns move, and no others.
     std::map<std::vector<bool>, std::size_t> groups;
     for (const Index site : bar.elements[0].sites) {
-      const MatX D =
-          element_gradient(bar.mesh, static_cast<std::size_t>(site), bar.poses[0], BasisDirections::rotating);
+      const MatX D = element_gradient(bar.mesh, to_size(site), bar.poses[0], BasisDirections::rotating);
       std::vector<bool> set;
-      for (int k = 0; k < regions; ++k) set.push_back(!D.middleCols(k * columns, columns).isZero(0));
+      for (int k = 0; k < patches; ++k) set.push_back(!D.middleCols(k * columns, columns).isZero(0));
       ++groups[set];
     }
     double apart = 0, together = 0;
     for (const auto& [set, count] : groups)
-      apart += cost(count, columns * static_cast<std::size_t>(std::count(set.begin(), set.end(), true)));
+      apart += cost(count, columns * to_size(std::count(set.begin(), set.end(), true)));
     std::size_t batches = 0;
     for (const ElementBlock& block : bar.build().elements) {
       together += cost(block.tets.size(), block.columns.size());
@@ -120,4 +119,4 @@ TEST(ModelBuilder, ElementsShareBatches) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::model_builder_test

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes that bases are made of, and the metric they are chosen by.
-#include "supple/offline/posespace/moved_flesh.h"
+#include "supple/offline/posespace/bases/moved_flesh.h"
 
 #include "supple/fem/free_vertices.h"
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/pose_bases.h"
-#include "supple/offline/posespace/seen_metric.h"
+#include "supple/offline/posespace/bases/pose_bases.h"
+#include "supple/offline/posespace/bases/seen_metric.h"
 
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
 #include <Eigen/Cholesky>
 
-namespace supple {
+namespace supple::moved_flesh_test {
 namespace {
 
 ElasticBody limb_body(const SoftLimb& limb) { return must(ElasticBody::create(limb.body.mesh, MaterialModel::flesh)); }
@@ -157,4 +157,4 @@ TEST(PoseBases, KnowTheAnswersToTheRigAndToGravity) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::moved_flesh_test

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <functional>
 
-namespace supple {
+namespace supple::painting_test {
 namespace {
 
 using Field = std::function<double(const Vec3&)>;
@@ -40,7 +40,7 @@ struct Body {
   }
   Vec3 center(std::size_t e) const {
     Vec3 sum = Vec3::Zero();
-    for (const Index v : mesh.elements[e]) sum += mesh.vertices[static_cast<std::size_t>(v)];
+    for (const Index v : mesh.elements[e]) sum += mesh.vertices[to_size(v)];
     return sum / 4;
   }
   double largest_difference(const std::vector<double>& values, const Field& field) const {
@@ -89,7 +89,7 @@ TEST(CarryPaint, SmoothnessGoesFromThePaintToItsMean) {
   std::vector<double> sum(loose.size(), 0.0), count(loose.size(), 0.0);
   const std::vector<double> paint = body.paint(stripes);
   for (std::size_t v = 0; v < paint.size(); ++v) {
-    const auto e = static_cast<std::size_t>(body.embedding.element[v]);
+    const auto e = to_size(body.embedding.element[v]);
     sum[e] += paint[v];
     count[e] += 1;
   }
@@ -133,7 +133,7 @@ TEST(CarryPaint, RepeatedVerticesOfASeamChangeNothing) {
   Surface apart;
   for (const Triangle& t : cut.skin.triangles) {
     const auto first = static_cast<Index>(apart.vertices.size());
-    for (const Index v : t) apart.vertices.push_back(cut.skin.vertices[static_cast<std::size_t>(v)]);
+    for (const Index v : t) apart.vertices.push_back(cut.skin.vertices[to_size(v)]);
     apart.triangles.push_back({first, first + 1, first + 2});
   }
   cut.skin = apart;
@@ -277,4 +277,4 @@ TEST(PaintSources, Texts) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::painting_test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bases of regions in several poses: blended, they must still hold what the flesh is known to do.
-#include "supple/offline/posespace/pose_bases.h"
+// Bases of patches in several poses: blended, they must still hold what the flesh is known to do.
+#include "supple/offline/posespace/bases/pose_bases.h"
 
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/align_bases.h"
-#include "supple/offline/posespace/basis_store.h"
+#include "supple/offline/posespace/bases/align_bases.h"
+#include "supple/offline/posespace/bases/basis_store.h"
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
@@ -15,23 +15,23 @@
 
 #include <set>
 
-namespace supple {
+namespace supple::pose_bases_test {
 namespace {
 
 constexpr int moments = 12;
 
-/// A limb that bends while it is shaken, with two regions, and how its flesh gives way.
+/// A limb that bends while it is shaken, with two patches, and how its flesh gives way.
 struct ShakenLimb {
   SoftLimb limb = make_soft_limb();
   ElasticBody body = must(ElasticBody::create(limb.body.mesh, MaterialModel::flesh));
   std::shared_ptr<const Rig> rest = limb.rig.rig();
   KnownMotion motion;
   MatX truth;  ///< Rᵀ K_p⁻¹ M R a of every column
-  std::vector<LocalRegion> regions;
+  std::vector<Patch> patches;
 
   ShakenLimb() {
-    const std::vector<RegionHandle> handles = {{"low", {Vec3(0, 0.2, 0)}, {}}, {"high", {Vec3(0, 0.8, 0)}, {}}};
-    regions = must(make_regions(limb.body.mesh, handles)).regions;
+    const std::vector<PatchHandle> handles = {{"low", {Vec3(0, 0.2, 0)}, {}}, {"high", {Vec3(0, 0.8, 0)}, {}}};
+    patches = must(make_patches(limb.body.mesh, handles)).patches;
     std::vector<VecX> pushed, answers;
     for (int k = 0; k < moments; ++k) {
       const std::vector<double> p = pose_at(static_cast<double>(k) / (moments - 1));
@@ -87,9 +87,9 @@ struct ShakenLimb {
     return turned(pose.turns, a, true);
   }
 
-  /// `size` directions for the whole body, or for each region.
+  /// `size` directions for the whole body, or for each patch.
   PoseBasesInput input(bool local, int size, const PoseSpaceWeights* weights) {
-    for (LocalRegion& region : regions) region.modes = size;
+    for (Patch& patch : patches) patch.modes = size;
     return {.body = body,
             .mesh = limb.body.mesh,
             .rest = *rest,
@@ -97,7 +97,7 @@ struct ShakenLimb {
             .motion = motion,
             .skin = &limb.body.embedding,
             .weights = weights,
-            .regions = local ? std::span<const LocalRegion>(regions) : std::span<const LocalRegion>(),
+            .patches = local ? std::span<const Patch>(patches) : std::span<const Patch>(),
             .contacts = {},
             .size = size};
   }
@@ -115,12 +115,12 @@ struct ShakenLimb {
     const BlockMatrix& mass = body.consistent_mass();
     const PoseBases made =
         must(make_bases(input(local, size, weights ? &*weights : nullptr), poses, Progress::silent()));
-    align_bases(mass, rest->layout(), made.region_sizes, poses);
-    if (local) expect_within_regions(poses);
+    align_bases(mass, rest->layout(), made.patch_sizes, poses);
+    if (local) expect_within_patches(poses);
     std::vector<double> w(poses.size(), 1.0), scratch = w;
     double left = 0, total = 0;
     for (Eigen::Index c = 0; c < truth.cols(); ++c) {
-      if (weights) weights->evaluate(motion.moments[static_cast<std::size_t>(c)], w, scratch);
+      if (weights) weights->evaluate(motion.moments[to_size(c)], w, scratch);
       MatX U = MatX::Zero(truth.rows(), poses[0].basis.cols());
       for (std::size_t i = 0; i < poses.size(); ++i) U += w[i] * poses[i].basis;
       const MatX M_U = multiply_columns(mass, U);
@@ -131,31 +131,31 @@ struct ShakenLimb {
     return std::sqrt(left / total);
   }
 
-  /// Orthonormal by mass within each region, and zero outside of it.
-  void expect_within_regions(const std::vector<PoseBasis>& poses) const {
+  /// Orthonormal by mass within each patch, and zero outside of it.
+  void expect_within_patches(const std::vector<PoseBasis>& poses) const {
     for (const PoseBasis& pose : poses) {
       Eigen::Index first = 0;
-      for (const LocalRegion& region : regions) {
-        const MatX own = pose.basis.middleCols(first, region.modes);
+      for (const Patch& patch : patches) {
+        const MatX own = pose.basis.middleCols(first, patch.modes);
         const MatX gram = own.transpose() * multiply_columns(body.consistent_mass(), own);
         EXPECT_LT((gram - MatX::Identity(gram.rows(), gram.cols())).norm(), 1e-9);
-        for (Eigen::Index v = 0; v < region.weights.size(); ++v) {
-          if (region.weights[v] > 0) continue;
+        for (Eigen::Index v = 0; v < patch.weights.size(); ++v) {
+          if (patch.weights[v] > 0) continue;
           EXPECT_EQ(own.middleRows<3>(3 * v).norm(), 0);
         }
-        first += region.modes;
+        first += patch.modes;
       }
     }
   }
 };
 
-TEST(PoseBases, OfRegionsAgreeAcrossPoses) {
+TEST(PoseBases, OfPatchesAgreeAcrossPoses) {
   ShakenLimb shaken;
   const double whole = shaken.missed(false, 12, 4), one = shaken.missed(true, 12, 1), four = shaken.missed(true, 12, 4);
   RecordProperty("whole_body", std::to_string(whole));
   RecordProperty("one_pose", std::to_string(one));
   RecordProperty("four_poses", std::to_string(four));
-  // As many directions in each region as for the whole body leave it more room, whatever the number of poses.
+  // As many directions in each patch as for the whole body leave it more room, whatever the number of poses.
   EXPECT_LT(one, whole);
   EXPECT_LT(four, whole);
   EXPECT_LT(four, 1.1 * one);
@@ -171,22 +171,22 @@ struct AskedStore : StageStore {
   void keep(std::string_view /*stage*/, const ContentHash& /*content*/, std::string_view /*bytes*/) override {}
 };
 
-TEST(PoseBases, OfARegionAreKeptForTheseNeighboursOnly) {
+TEST(PoseBases, OfAPatchAreKeptForTheseNeighboursOnly) {
   ShakenLimb shaken;
   const PoseBasis pose = shaken.posed(shaken.pose_at(0));
   AskedStore store;
   const auto ask = [&] {
     PoseBasesInput input = shaken.input(true, 24, nullptr);
     input.store = &store;
-    return find_or_make_basis(input, pose, 0, 0, 12, [] { return Result<RegionBasis>(RegionBasis{}); });
+    return find_or_make_basis(input, pose, 0, 0, 12, [] { return Result<PatchBasis>(PatchBasis{}); });
   };
   EXPECT_TRUE(ask().ok());
   EXPECT_TRUE(ask().ok());
   EXPECT_EQ(store.asked.size(), 1u);
-  shaken.regions[1].weights *= 0.5;
+  shaken.patches[1].weights *= 0.5;
   EXPECT_TRUE(ask().ok());
   EXPECT_EQ(store.asked.size(), 2u);
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::pose_bases_test

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a body to its reduced model: how fast flesh sways, what the model promises, and its motion against the full
 // simulation of the same mesh.
+#include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/posespace/flesh_frequency.h"
-#include "supple/offline/posespace/full_pose_dynamics.h"
 #include "supple/offline/posespace/reduce_body.h"
 
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
-namespace supple {
+namespace supple::pose_space_test {
 namespace {
 
 // ---- frequency ------------------------------------------------------------------------------------------------------
@@ -126,8 +126,8 @@ TEST(FrameSites, BlendTheTrueRotations) {
   for (const auto& site : sites.sites) {
     Mat3 edges;
     for (std::size_t k = 1; k < 4; ++k)
-      edges.col(static_cast<int>(k) - 1) = limb.body.mesh.vertices[static_cast<std::size_t>(site[k])] -
-                                           limb.body.mesh.vertices[static_cast<std::size_t>(site[0])];
+      edges.col(static_cast<int>(k) - 1) =
+          limb.body.mesh.vertices[to_size(site[k])] - limb.body.mesh.vertices[to_size(site[0])];
     EXPECT_GT(edges.determinant(), 0);
   }
 }
@@ -227,4 +227,4 @@ TEST(FullPoseDynamics, IsTheSameAnywhereAndAtRestWhenMovedSteadily) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::pose_space_test

@@ -12,7 +12,7 @@
 #include <numbers>
 #include <set>
 
-namespace supple {
+namespace supple::self_contact_test {
 namespace {
 
 /// A hand of two fingers along y: a palm below y = 1, fingers at x < 2 and x > 3, up to y = 4.
@@ -21,14 +21,14 @@ TetMesh two_fingers() {
   set_uniform_material(mesh, {.name = "flesh", .young = 1000, .poisson = 0.4, .density = 1});
   std::erase_if(mesh.elements, [&](const TetMesh::Element& tet) {
     Vec3 centre = Vec3::Zero();
-    for (const Index v : tet) centre += 0.25 * mesh.vertices[static_cast<std::size_t>(v)];
+    for (const Index v : tet) centre += 0.25 * mesh.vertices[to_size(v)];
     return centre[0] > 2 && centre[0] < 3 && centre[1] > 1;
   });
   return mesh;
 }
 
 bool used(const TetMesh& mesh, Index vertex) {
-  const Vec3& x = mesh.vertices[static_cast<std::size_t>(vertex)];
+  const Vec3& x = mesh.vertices[to_size(vertex)];
   return !(x[0] > 2 && x[0] < 3 && x[1] > 1);
 }
 
@@ -43,7 +43,7 @@ std::vector<Vec3> pressed(const TetMesh& mesh, double shift) {
 std::set<Index> meeting_sides(const TetMesh& mesh, bool inner) {
   std::set<Index> result;
   for (Index v = 0; v < std::ssize(mesh.vertices); ++v) {
-    const Vec3& x = mesh.vertices[static_cast<std::size_t>(v)];
+    const Vec3& x = mesh.vertices[to_size(v)];
     const bool side = (x[0] == 2 || x[0] == 3) && x[1] >= 2;
     const bool rim = x[1] < 2.4 || x[1] > 3.9 || x[2] < 0.1 || x[2] > 0.9;
     if (side && !(inner && rim)) result.insert(v);
@@ -71,16 +71,16 @@ TEST(SelfContact, PressedFingersMeetWithTheirFacingSidesOnly) {
     EXPECT_TRUE(contains(touching, meeting_sides(mesh, true)));
     EXPECT_TRUE(contains(meeting_sides(mesh, false), touching));
     for (const SelfContact& contact : contacts) {
-      const double side = mesh.vertices[static_cast<std::size_t>(contact.vertex)][0];
+      const double side = mesh.vertices[to_size(contact.vertex)][0];
       Vec3 point = Vec3::Zero();
       for (std::size_t k = 0; k < 3; ++k) {
-        EXPECT_EQ(mesh.vertices[static_cast<std::size_t>(contact.triangle[k])][0], 5 - side);
-        point += contact.weights[static_cast<Eigen::Index>(k)] * x[static_cast<std::size_t>(contact.triangle[k])];
+        EXPECT_EQ(mesh.vertices[to_size(contact.triangle[k])][0], 5 - side);
+        point += contact.weights[static_cast<Eigen::Index>(k)] * x[to_size(contact.triangle[k])];
       }
       // Where overlapping fingers begin to touch, the sloping skin below is nearer.
-      const bool begins = mesh.vertices[static_cast<std::size_t>(contact.vertex)][1] < 2.4;
+      const bool begins = mesh.vertices[to_size(contact.vertex)][1] < 2.4;
       EXPECT_NEAR(contact.gap, 1 - 2 * shift, begins ? 0.01 : 1e-12);
-      EXPECT_NEAR((x[static_cast<std::size_t>(contact.vertex)] - point).norm(), std::abs(contact.gap), 1e-12);
+      EXPECT_NEAR((x[to_size(contact.vertex)] - point).norm(), std::abs(contact.gap), 1e-12);
       EXPECT_GT(contact.normal[0] * (side == 3 ? 1 : -1), begins ? 0.8 : 1 - 1e-12);
     }
   }
@@ -146,12 +146,11 @@ TEST(SelfContact, ABentElbowTouchesOnItsInnerSideOnly) {
   const auto contacts = must(find_self_contacts(mesh, elbow(mesh, 120)));
   int above = 0, below = 0;
   for (const SelfContact& contact : contacts) {
-    const Vec3& X = mesh.vertices[static_cast<std::size_t>(contact.vertex)];
+    const Vec3& X = mesh.vertices[to_size(contact.vertex)];
     EXPECT_GT(X[0], 0) << X.transpose();              // the side that the forearm comes to
     EXPECT_LT(std::abs(X[1]), 1.2) << X.transpose();  // a radius or two from the hinge
     if (X[1] != 0) ++(X[1] > 0 ? above : below);
-    for (const Index corner : contact.triangle)
-      EXPECT_LE(mesh.vertices[static_cast<std::size_t>(corner)][1] * X[1], 0) << X.transpose();
+    for (const Index corner : contact.triangle) EXPECT_LE(mesh.vertices[to_size(corner)][1] * X[1], 0) << X.transpose();
   }
   EXPECT_GT(above, 5);
   EXPECT_NEAR(above, below, 0.3 * above);
@@ -192,7 +191,7 @@ struct PressedHand {
 
   ElasticBody posed() const {
     VecX x(body.dof_count());
-    for (Index v = 0; v < body.vertex_count(); ++v) x.segment<3>(3 * v) = positions[static_cast<std::size_t>(v)];
+    for (Index v = 0; v < body.vertex_count(); ++v) x.segment<3>(3 * v) = positions[to_size(v)];
     return body.posed(x);
   }
 };
@@ -257,8 +256,7 @@ TEST(SelfContact, AgainstTheWorldTheSidesStandStill) {
 Surface bar_skin(const TetMesh& mesh, const std::vector<Vec3>& x) {
   const BoundarySurface boundary = boundary_surface(mesh);
   Surface skin = boundary.surface;
-  for (std::size_t v = 0; v < skin.vertices.size(); ++v)
-    skin.vertices[v] = x[static_cast<std::size_t>(boundary.volume_vertex[v])];
+  for (std::size_t v = 0; v < skin.vertices.size(); ++v) skin.vertices[v] = x[to_size(boundary.volume_vertex[v])];
   return skin;
 }
 
@@ -296,8 +294,7 @@ class ElbowRig final : public Rig {
   void evaluate(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                 RigWorkspace&) const override {
     const std::vector<Vec3> x = elbow(mesh_, p[0]);
-    for (std::size_t k = 0; k < vertices.size(); ++k)
-      positions[k] = x[static_cast<std::size_t>(vertices_[static_cast<std::size_t>(vertices[k])])];
+    for (std::size_t k = 0; k < vertices.size(); ++k) positions[k] = x[to_size(vertices_[to_size(vertices[k])])];
   }
 
  private:
@@ -315,8 +312,8 @@ TEST(PushApart, CorrectsAPoseOfARigWithSeams) {
   for (const Triangle& t : boundary.surface.triangles) {
     const auto first = static_cast<Index>(cut.vertices.size());
     for (const Index corner : t) {
-      cut.vertices.push_back(boundary.surface.vertices[static_cast<std::size_t>(corner)]);
-      source.push_back(boundary.volume_vertex[static_cast<std::size_t>(corner)]);
+      cut.vertices.push_back(boundary.surface.vertices[to_size(corner)]);
+      source.push_back(boundary.volume_vertex[to_size(corner)]);
     }
     cut.triangles.push_back({first, first + 1, first + 2});
   }
@@ -356,4 +353,4 @@ TEST(PushApart, LeavesWhatIsBuriedInTheNeutralPose) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::self_contact_test

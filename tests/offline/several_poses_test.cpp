@@ -3,10 +3,10 @@
 // jumps, and what they gain against the full simulation.
 #include "supple/fem/modes.h"
 #include "supple/offline/cubature/cubature_samples.h"
+#include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/between_poses.h"
+#include "supple/offline/posespace/cubature/between_poses.h"
 #include "supple/offline/posespace/flesh_frequency.h"
-#include "supple/offline/posespace/full_pose_dynamics.h"
 #include "supple/runtime/posespace/cubature_forces.h"
 #include "support/bodies.h"
 #include "support/soft_limb.h"
@@ -18,7 +18,7 @@
 
 #include <numeric>
 
-namespace supple {
+namespace supple::several_poses_test {
 namespace {
 
 /// A beam held at one end, its first modes as the basis of a pose, turned as a whole by R.
@@ -103,7 +103,7 @@ TEST(AlignBases, SoftModesStaySoft) {
 
 // ---- what poses have in common --------------------------------------------------------------------------------------
 
-/// Three poses of a beam with two regions of two columns, all over it: of the second pose the first region is turned
+/// Three poses of a beam with two patches of two columns, all over it: of the second pose the first patch is turned
 /// out of its directions by `first`, the second by `second` [rad]; the third is like the second.
 struct AlikePoses {
   Beam beam{{0.1, 0.11, 1}, Mat3::Identity(), 0, 8};
@@ -130,7 +130,7 @@ struct AlikePoses {
   }
 };
 
-TEST(SharedBases, RegionsThatHardlyDifferAreTakenOver) {
+TEST(SharedBases, PatchesThatHardlyDifferAreTakenOver) {
   AlikePoses alike(0.03, 0.3);
   const MatX own = alike.poses[0].basis;
   alike.align(0.06);
@@ -254,12 +254,12 @@ double linear_error(const SoftLimb& limb, const ReducedBody& reduced) {
     const std::vector<double> p = bent_pose(limb, share).p;
     model.rest->evaluate(p, model.points, points, *workspace);
     forces.set_pose(p, points);
-    std::vector<double> q(static_cast<std::size_t>(forces.stride()), 0.0);
+    std::vector<double> q(to_size(forces.stride()), 0.0);
     forces.evaluate(q.data());
     MatX step(r, r);
     for (Eigen::Index c = 0; c < r; ++c) {
       std::vector<double> product(q.size(), 0.0), unit = q;
-      unit[static_cast<std::size_t>(c)] = 1;
+      unit[to_size(c)] = 1;
       forces.multiply_stiffness(unit.data(), product.data());
       step.col(c) = Eigen::Map<const VecX>(product.data(), r);
     }
@@ -357,4 +357,4 @@ TEST(SeveralPoses, NothingJumpsAlongAPathOfPoses) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::several_poses_test

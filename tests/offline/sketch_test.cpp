@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-namespace supple {
+namespace supple::sketch_test {
 namespace {
 
 /// A folder of its own for each test, removed afterwards.
@@ -115,8 +115,7 @@ TEST_F(Sketch, SelectsSeparatedLoads) {
 TEST_F(Sketch, SelectsSeparatedShapes) {
   MatX shapes = MatX::Zero(body_.dof_count(), 5);
   const VecX unit = modes_.shapes.col(0);
-  for (int c = 0; c < 5; ++c)
-    shapes.col(c) = (std::array{0.5, 1.0, 2.5, 1.2, -1.0})[static_cast<std::size_t>(c)] * unit;
+  for (int c = 0; c < 5; ++c) shapes.col(c) = (std::array{0.5, 1.0, 2.5, 1.2, -1.0})[to_size(c)] * unit;
   EXPECT_EQ(select_separated_shapes(body_.consistent_mass(), shapes, 0.999), (std::vector<Eigen::Index>{1, 2, 4}));
 }
 
@@ -126,7 +125,7 @@ TEST_F(Sketch, BasisHoldsItsShapes) {
   EXPECT_EQ(result.loads_recorded, 20);
   EXPECT_EQ(result.shapes_solved, result.loads_selected);
   EXPECT_TRUE(result.failures.empty());
-  EXPECT_EQ(files_in(folder_ / "shapes"), static_cast<std::size_t>(result.shapes_solved));
+  EXPECT_EQ(files_in(folder_ / "shapes"), to_size(result.shapes_solved));
   const VecX u = must(solve_static(body_, fixed_, dense_load(recording.loads[9], recording.vertex_count))).u;
   const VecX rest = u - result.basis * (result.basis.transpose() * (body_.consistent_mass() * u));
   EXPECT_LT(rest.dot(body_.consistent_mass() * rest), 1e-4 * u.dot(body_.consistent_mass() * u));
@@ -143,9 +142,9 @@ TEST_F(Sketch, AnInterruptedSolveLosesNothing) {
   EXPECT_NE(stopped.error().message.find("cancelled"), std::string::npos) << stopped.error().message;
   const std::size_t kept = files_in(folder_ / "parts");
   ASSERT_GT(kept, 0u);
-  ASSERT_LT(kept, static_cast<std::size_t>(whole.loads_selected));
+  ASSERT_LT(kept, to_size(whole.loads_selected));
   const SketchBasis resumed = must(solve_sketch(body_, fixed_, recording, {.folder = folder_ / "parts"}));
-  EXPECT_EQ(static_cast<std::size_t>(resumed.shapes_found), kept);
+  EXPECT_EQ(to_size(resumed.shapes_found), kept);
   EXPECT_EQ(resumed.shapes_found + resumed.shapes_solved, whole.shapes_solved);
   EXPECT_EQ(resumed.basis, whole.basis);
   EXPECT_EQ(resumed.singular_values, whole.singular_values);
@@ -197,4 +196,4 @@ TEST_F(Sketch, BadInputGetsASentence) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::sketch_test

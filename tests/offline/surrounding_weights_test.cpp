@@ -9,7 +9,7 @@
 
 #include <Eigen/LU>
 
-namespace supple {
+namespace supple::surrounding_weights_test {
 namespace {
 
 std::vector<Vec3> cloud(int count, unsigned seed) {
@@ -24,7 +24,7 @@ void expect_reproduces(const Vec3& x, const std::vector<Vec3>& points, const Sur
   double total = 0;
   for (std::size_t k = 0; k < 4; ++k) {
     EXPECT_GE(w.weight[k], 0);
-    sum += w.weight[k] * points[static_cast<std::size_t>(w.point[k])];
+    sum += w.weight[k] * points[to_size(w.point[k])];
     total += w.weight[k];
   }
   EXPECT_NEAR(total, 1, 1e-12);
@@ -42,12 +42,12 @@ TEST(SurroundingWeights, ChoosesTheTetrahedronWithAnEmptySphere) {
     expect_reproduces(x, points, *w, 1);
     // Centre of the sphere through the four corners.
     std::array<Vec3, 4> corner;
-    for (std::size_t k = 0; k < 4; ++k) corner[k] = points[static_cast<std::size_t>(w->point[k])];
+    for (std::size_t k = 0; k < 4; ++k) corner[k] = points[to_size(w->point[k])];
     Mat3 A;
     Vec3 b;
     for (int k = 0; k < 3; ++k) {
-      A.row(k) = 2 * (corner[static_cast<std::size_t>(k) + 1] - corner[0]);
-      b[k] = corner[static_cast<std::size_t>(k) + 1].squaredNorm() - corner[0].squaredNorm();
+      A.row(k) = 2 * (corner[to_size(k) + 1] - corner[0]);
+      b[k] = corner[to_size(k) + 1].squaredNorm() - corner[0].squaredNorm();
     }
     const Vec3 center = A.inverse() * b;
     for (const Vec3& p : points) EXPECT_GT((p - center).norm(), (corner[0] - center).norm() * (1 - 1e-7)) << seed;
@@ -158,7 +158,7 @@ TEST(SurfaceCarry, CarriesEveryAffineMotionOfALimbExactly) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       Vec3 carried = Vec3::Zero();
       for (std::size_t k = 0; k < 4; ++k)
-        carried += carry.weight[i][k] * (F * skin.vertices[static_cast<std::size_t>(carry.vertex[i][k])]);
+        carried += carry.weight[i][k] * (F * skin.vertices[to_size(carry.vertex[i][k])]);
       EXPECT_LT((carried - F * points[i]).norm(), 1e-9);
     }
   }
@@ -192,7 +192,7 @@ TEST(SurfaceCarry, PointsOnAndJustOutsideTheSkinAreReproducedToo) {
     Vec3 sum = Vec3::Zero();
     double total = 0;
     for (std::size_t k = 0; k < 4; ++k) {
-      sum += carry.weight[i][k] * skin.vertices[static_cast<std::size_t>(carry.vertex[i][k])];
+      sum += carry.weight[i][k] * skin.vertices[to_size(carry.vertex[i][k])];
       total += carry.weight[i][k];
     }
     EXPECT_NEAR(total, 1, 1e-9);
@@ -229,4 +229,4 @@ TEST(SurfaceCarry, SurfacesWithoutTrianglesStillCarry) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::surrounding_weights_test

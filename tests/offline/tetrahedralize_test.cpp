@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offline/meshing_checks.h"
 #include "supple/base/parallel.h"
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/offline/meshing/bcc_lattice.h"
 #include "supple/offline/meshing/stuffing_stencils.h"
 
@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <iostream>
 
-namespace supple {
+namespace supple::tetrahedralize_test {
 namespace {
 
 // ---- lattice --------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ TEST(Tetrahedralize, ThinFingersStayApartAndOn) {
   tips.vertices = made.mesh.vertices;
   for (const auto& tet : made.mesh.elements) {
     double least = 1e9;
-    for (const Index v : tet) least = std::min(least, made.mesh.vertices[static_cast<std::size_t>(v)].x());
+    for (const Index v : tet) least = std::min(least, made.mesh.vertices[to_size(v)].x());
     if (least > 1.15) tips.elements.push_back(tet);
   }
   EXPECT_EQ(connected_components(tips).count, 3);
@@ -181,8 +181,8 @@ Index pieces_where(const TetMesh& mesh, const Pick& pick) {
   for (const auto& tet : mesh.elements) {
     double low = 1e9, high = -1e9;
     for (const Index v : tet) {
-      low = std::min(low, mesh.vertices[static_cast<std::size_t>(v)].y());
-      high = std::max(high, mesh.vertices[static_cast<std::size_t>(v)].y());
+      low = std::min(low, mesh.vertices[to_size(v)].y());
+      high = std::max(high, mesh.vertices[to_size(v)].y());
     }
     if (pick(low, high)) picked.elements.push_back(tet);
   }
@@ -457,4 +457,4 @@ TEST(Tetrahedralize, EveryMeshOfTheSoupFolder) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::tetrahedralize_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/voxelize.h"
 
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
@@ -15,7 +15,7 @@
 #include <random>
 #include <set>
 
-namespace supple {
+namespace supple::voxelize_test {
 namespace {
 
 /// An octahedron, refined and pushed onto the unit sphere.
@@ -27,8 +27,7 @@ Surface sphere(int refinements) {
     std::vector<Triangle> finer;
     for (const auto& [a, b, c] : s.triangles) {
       const auto middle = [&](Index p, Index q) {
-        s.vertices.push_back(
-            (s.vertices[static_cast<std::size_t>(p)] + s.vertices[static_cast<std::size_t>(q)]).normalized());
+        s.vertices.push_back((s.vertices[to_size(p)] + s.vertices[to_size(q)]).normalized());
         return static_cast<Index>(s.vertices.size() - 1);
       };
       const Index ab = middle(a, b), bc = middle(b, c), ca = middle(c, a);
@@ -58,7 +57,7 @@ void expect_clean(const VoxelBody& body) {
   EXPECT_EQ(places.size(), mesh.vertices.size());
   EXPECT_TRUE(unreferenced_vertices(mesh).empty());
   EXPECT_EQ(mesh.elements.size(), body.cell.size());
-  EXPECT_EQ(static_cast<std::size_t>(body.surface_bricks + body.interior_bricks), mesh.elements.size());
+  EXPECT_EQ(to_size(body.surface_bricks + body.interior_bricks), mesh.elements.size());
   const double volume = std::pow(body.voxel_size, 3);
   for (const double v : element_volumes(mesh)) ASSERT_NEAR(v, volume, 1e-9 * volume);
 }
@@ -98,7 +97,7 @@ TEST(Voxelize, EveryPointOfTheSurfaceLiesInATouchedVoxelAndNoneIsAddedElsewhere)
     for (int sample = 0; sample < 200; ++sample) {
       double u = uniform(generator), v = uniform(generator);
       if (u + v > 1) u = 1 - u, v = 1 - v;
-      const auto at = [&](Index i) { return surface.vertices[static_cast<std::size_t>(i)]; };
+      const auto at = [&](Index i) { return surface.vertices[to_size(i)]; };
       const Vec3 p = (at(a) + u * (at(b) - at(a)) + v * (at(c) - at(a)) - body.origin) / body.voxel_size;
       const std::array<int, 3> cell = {static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])};
       EXPECT_TRUE(cells.count(cell) == 1);
@@ -143,8 +142,7 @@ TEST(Voxelize, AnOpenBoxKeepsItsShell) {
   Surface open = closed;
   // Without the two triangles of the face z = 1.
   std::erase_if(open.triangles, [&](const Triangle& t) {
-    return std::all_of(t.begin(), t.end(),
-                       [&](Index v) { return open.vertices[static_cast<std::size_t>(v)].z() == 1; });
+    return std::all_of(t.begin(), t.end(), [&](Index v) { return open.vertices[to_size(v)].z() == 1; });
   });
   ASSERT_EQ(open.triangles.size(), 10u);
   EXPECT_EQ(voxels(closed, 10).mesh.elements.size(), 1000u);
@@ -231,4 +229,4 @@ TEST(Voxelize, TakesEverySoup) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::voxelize_test

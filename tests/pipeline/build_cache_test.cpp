@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/build_cache.h"
+#include "supple/pipeline/character/build_cache.h"
 
 #include "supple/asset/character_archive.h"
 #include "supple/io/file.h"
@@ -17,7 +17,7 @@
 #include <fstream>
 #include <thread>
 
-namespace supple {
+namespace supple::build_cache_test {
 namespace {
 
 class BuildCacheTest : public testing::Test {
@@ -130,9 +130,7 @@ TEST_F(BuildCacheTest, AFolderThatCannotBeWrittenKeepsNothing) {
 
 /// Processes that write and read the same few entries all the time: whatever is found is whole.
 TEST_F(BuildCacheTest, SeveralProcessesAtOnceSeeWholeEntriesOnly) {
-  const auto text = [](int key) {
-    return std::string(static_cast<std::size_t>(20'000 + 1000 * key), static_cast<char>('a' + key));
-  };
+  const auto text = [](int key) { return std::string(to_size(20'000 + 1000 * key), static_cast<char>('a' + key)); };
   std::vector<pid_t> children;
   for (int child = 0; child < 3; ++child) {
     const pid_t id = ::fork();
@@ -219,4 +217,4 @@ TEST_F(BuildCacheTest, AChangeRebuildsWhatItTouches) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::build_cache_test

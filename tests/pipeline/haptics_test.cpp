@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ball paths: read, refused, interpolated, made up; and the numbers a run is summed up in.
-#include "supple/pipeline/haptics.h"
+#include "supple/pipeline/object/haptics.h"
 
 #include "supple/fem/modes.h"
 #include "supple/mesh/box.h"
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::haptics_test {
 namespace {
 
 TEST(BallPath, IsReadWithAndWithoutNamesAndRadius) {
@@ -96,4 +96,4 @@ TEST(Haptics, AMadeUpPathPressesAndStrikesAndTheRunTellsAllSteps) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::haptics_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/recipe.h"
+#include "supple/pipeline/character/recipe.h"
 
 #include "supple/io/file.h"
 
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace supple {
+namespace supple::recipe_test {
 namespace {
 
 /// A folder with empty files of the names that the recipes below use.
@@ -234,4 +234,4 @@ TEST(RecipeMaterial, FrequencyIsThatOfALayer) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::recipe_test

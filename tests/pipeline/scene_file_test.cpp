@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/scene_file.h"
+#include "supple/pipeline/object/scene_file.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::scene_file_test {
 namespace {
 
 Result<Scene> parse(const std::string& text) { return parse_scene(text, "test.toml", "/folder"); }
@@ -171,4 +171,4 @@ TEST(SceneFile, StaticScenesHaveNoTime) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::scene_file_test

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clips as the simulation sees them, and simulated: loops, cuts, ranges, interpolation.
-#include "supple/pipeline/simulate_clip.h"
+#include "supple/pipeline/character/simulate_clip.h"
 
-#include "supple/rig/sample_clip.h"
+#include "supple/rig/motion/sample_clip.h"
 #include "support/soft_limb.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::simulate_clip_test {
 namespace {
 
 /// Keys of a motion of the limb, `rate` per second, joined by lines.
@@ -379,4 +379,4 @@ TEST(SimulatedClip, SteppedFramesAreTheMotionTheySample) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::simulate_clip_test

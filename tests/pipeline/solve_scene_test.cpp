@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/solve_scene.h"
+#include "supple/pipeline/object/solve_scene.h"
 
-#include "supple/io/mesh_file.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace supple {
+namespace supple::solve_scene_test {
 namespace {
 
 /// A bar of two halves in series under a pull of 10 N, with Poisson's ratio 0.
@@ -93,4 +93,4 @@ TEST(SolveScene, EnergiesAddUp) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::solve_scene_test

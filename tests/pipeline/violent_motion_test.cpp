@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers' characters that jump, fall, strike and die: every clip of them, as it comes. No step breaks down, and
 // flesh stays on the body.
-#include "supple/pipeline/build_character.h"
-#include "supple/pipeline/simulate_clip.h"
+#include "supple/pipeline/character/build_character.h"
+#include "supple/pipeline/character/simulate_clip.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::violent_motion_test {
 namespace {
 
 class ViolentMotion : public testing::TestWithParam<const char*> {};
@@ -56,4 +56,4 @@ INSTANTIATE_TEST_SUITE_P(Collection, ViolentMotion,
                          });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::violent_motion_test

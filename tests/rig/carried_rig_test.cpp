@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/rig/carried_rig.h"
+#include "supple/rig/deform/carried_rig.h"
 
 #include "supple/rig/character_rig.h"
-#include "supple/rig/deformers.h"
+#include "supple/rig/deform/deformers.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace supple {
+namespace supple::carried_rig_test {
 namespace {
 
 struct Hanging {
@@ -35,7 +35,7 @@ Hanging points_inside(const Rig& surface) {
 Vec3 carried(const Hanging& hanging, std::size_t i, std::span<const Vec3> posed, std::span<const Vec3> neutral) {
   Vec3 x = hanging.rest[i];
   for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
-    const auto v = static_cast<std::size_t>(hanging.carry.vertex[i][k]);
+    const auto v = to_size(hanging.carry.vertex[i][k]);
     x += hanging.carry.weight[i][k] * (posed[v] - neutral[v]);
   }
   return x;
@@ -82,8 +82,7 @@ TEST(CarriedRig, BlendShapesBeforeTheSkinAreSummedToo) {
   const std::vector<Vec3>& rest = tube.meshes[0].surface.vertices;
   for (int k = 0; k < 3; ++k) {
     MorphTarget target{"target" + std::to_string(k), std::vector<Vec3>(rest.size(), Vec3::Zero())};
-    for (std::size_t v = 10 * static_cast<std::size_t>(k); v < rest.size(); v += 2)
-      target.displacements[v] = 0.1 * (k + 1) * rest[v];
+    for (std::size_t v = 10 * to_size(k); v < rest.size(); v += 2) target.displacements[v] = 0.1 * (k + 1) * rest[v];
     tube.meshes[0].targets.push_back(std::move(target));
     tube.meshes[0].default_target_weights.push_back(0.25 * k);
   }
@@ -118,4 +117,4 @@ TEST(CarriedRig, CorrectionsOfTheSkinAreCarried) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::carried_rig_test

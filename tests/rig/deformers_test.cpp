@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/rig/deformers.h"
+#include "supple/rig/deform/deformers.h"
 
+#include "supple/rig/deform/rig_stack.h"
 #include "supple/rig/pose.h"
-#include "supple/rig/rig_stack.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <numbers>
 #include <random>
 
-namespace supple {
+namespace supple::deformers_test {
 namespace {
 
 std::vector<Vec3> line_points() {
@@ -107,10 +107,10 @@ TEST(Wire, TurnsAboutAnyAxisWhenTwistedAsMuch) {
 /// The definition, by the textbook's spline and rotations.
 Vec3 moved_by_wire(const Wire::Settings& settings, const Vec3& x, double u, std::span<const double> p) {
   const auto count = settings.handles.size();
-  const auto segment = std::min(static_cast<std::size_t>(u), count - 2);
+  const auto segment = std::min(to_size(u), count - 2);
   const double t = u - static_cast<double>(segment);
   const auto value = [&](std::ptrdiff_t h, bool moved) -> Eigen::Vector4d {  // place and twist of a handle
-    const auto k = static_cast<std::size_t>(h);
+    const auto k = to_size(h);
     Eigen::Vector4d result(0, 0, 0, moved ? p[3 * count + k] : 0.0);
     result.head<3>() = settings.handles[k];
     if (moved) result.head<3>() += Eigen::Map<const Vec3>(p.data() + 3 * k);
@@ -121,9 +121,9 @@ Vec3 moved_by_wire(const Wire::Settings& settings, const Vec3& x, double u, std:
     for (std::ptrdiff_t j = 0; j < 4; ++j) {
       const std::ptrdiff_t k = static_cast<std::ptrdiff_t>(segment) + j - 1,
                            last = static_cast<std::ptrdiff_t>(count) - 1;
-      h[static_cast<std::size_t>(j)] = k < 0      ? Eigen::Vector4d(2 * value(0, moved) - value(1, moved))
-                                       : k > last ? Eigen::Vector4d(2 * value(last, moved) - value(last - 1, moved))
-                                                  : value(k, moved);
+      h[to_size(j)] = k < 0      ? Eigen::Vector4d(2 * value(0, moved) - value(1, moved))
+                      : k > last ? Eigen::Vector4d(2 * value(last, moved) - value(last - 1, moved))
+                                 : value(k, moved);
     }
     const auto between = [at](const Eigen::Vector4d& a, const Eigen::Vector4d& b, double from, double to) {
       return Eigen::Vector4d(((to - at) * a + (at - from) * b) / (to - from));
@@ -187,8 +187,7 @@ TEST(Wire, OtherVerticesThanTheLastTimeAreFound) {
     std::vector<Vec3> positions(some.size());
     for (int again = 0; again < 2; ++again) {
       rig.evaluate(p, some, positions, *workspace);
-      for (std::size_t k = 0; k < some.size(); ++k)
-        EXPECT_EQ(positions[k], all[static_cast<std::size_t>(some[k])]) << k;
+      for (std::size_t k = 0; k < some.size(); ++k) EXPECT_EQ(positions[k], all[to_size(some[k])]) << k;
     }
   }
 }
@@ -249,4 +248,4 @@ TEST(Composition, ACFunctionIsARig) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::deformers_test

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clips, keyframes and inverse kinematics against closed forms.
-#include "supple/rig/inverse_kinematics.h"
-#include "supple/rig/keyframes.h"
+#include "supple/rig/motion/inverse_kinematics.h"
+#include "supple/rig/motion/keyframes.h"
+#include "supple/rig/motion/sample_clip.h"
 #include "supple/rig/pose_layout.h"
-#include "supple/rig/sample_clip.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::motion_test {
 namespace {
 
 double angle_between(const Quat& a, const Quat& b) {
@@ -199,7 +199,7 @@ TEST(IkClip, FollowsAMovingTargetSmoothlyAndComesBack) {
     before = pose;
     if (k % 3 != 0) continue;  // a key of the target
     const Vec3 tip = world_matrix(skeleton, pose, 5).translation();
-    EXPECT_LT((tip - goal.targets[static_cast<std::size_t>(k / 3)]).norm(), 1e-4);
+    EXPECT_LT((tip - goal.targets[to_size(k / 3)]).norm(), 1e-4);
   }
   for (std::size_t j = 0; j < pose.size(); ++j) EXPECT_LT(angle_between(pose[j].rotation, first[j].rotation), 1e-6);
   goal.root = 5;
@@ -208,4 +208,4 @@ TEST(IkClip, FollowsAMovingTargetSmoothlyAndComesBack) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::motion_test

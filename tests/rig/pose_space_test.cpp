@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/rig/pose_space.h"
+#include "supple/rig/deform/pose_space.h"
 #include "supple/rig/character_rig.h"
-#include "supple/rig/rig_stack.h"
+#include "supple/rig/deform/rig_stack.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::rig_pose_space_test {
 namespace {
 
 std::vector<double> coefficients(const Quat& q) { return {q.x(), q.y(), q.z(), q.w()}; }
@@ -173,4 +173,4 @@ TEST(PoseSpaceRig, ReachesTheSculptedShapesExactly) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::rig_pose_space_test

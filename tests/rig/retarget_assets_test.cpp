@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recording of the collection on every person of it: upright, the right way round, and with the feet on the
 // floor.
-#include "supple/io/bvh.h"
 #include "supple/io/gltf/read_character.h"
+#include "supple/io/motion/bvh.h"
 #include "supple/rig/character_rig.h"
-#include "supple/rig/retarget_floor.h"
+#include "supple/rig/motion/retarget_floor.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-namespace supple {
+namespace supple::retarget_assets_test {
 namespace {
 
 const std::filesystem::path assets = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets";
@@ -59,9 +59,9 @@ double feet_above_floor(const Person& person, const CharacterRig& rig, const Cli
 /// Lowest of each 1.2 s of the clip: people come down to the floor that often.
 std::vector<double> touchdowns(const Person& person, const CharacterRig& rig, const Clip& clip) {
   const int windows = std::max(1, static_cast<int>(clip.duration / 1.2));
-  std::vector<double> lowest(static_cast<std::size_t>(windows), 1e9);
+  std::vector<double> lowest(to_size(windows), 1e9);
   for (int k = 0; k < 24 * windows; ++k) {
-    double& low = lowest[static_cast<std::size_t>(k / 24)];
+    double& low = lowest[to_size(k / 24)];
     low = std::min(low, feet_above_floor(person, rig, clip, clip.duration * k / (24 * windows)));
   }
   return lowest;
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(People, RetargetedAssets,
                                          "sumerian_cristine/cristine.gltf"));
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::retarget_assets_test

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retargeting: to itself it is the identity, to a larger self larger; T-pose to A-pose, other axes, other names.
-#include "supple/rig/retarget.h"
+#include "supple/rig/motion/retarget.h"
+#include "supple/rig/motion/retarget_floor.h"
+#include "supple/rig/motion/sample_clip.h"
 #include "supple/rig/pose_layout.h"
-#include "supple/rig/retarget_floor.h"
-#include "supple/rig/sample_clip.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace supple {
+namespace supple::retarget_test {
 namespace {
 
 struct Limbs {
@@ -54,8 +54,7 @@ Clip make_walk(const Skeleton& skeleton, double size = 1) {
   for (Index j = 0; j < skeleton.size(); ++j) {
     Channel channel{j, ChannelTarget::rotation, Interpolation::linear, 4, {}, {}};
     for (int k = 0; k <= 10; ++k) {
-      const Quat q = skeleton.joints[static_cast<std::size_t>(j)].rest.rotation *
-                     Quat::Identity().slerp(0.25, random_rotation(random));
+      const Quat q = skeleton.joints[to_size(j)].rest.rotation * Quat::Identity().slerp(0.25, random_rotation(random));
       channel.times.push_back(0.1 * k);
       channel.values.insert(channel.values.end(), q.coeffs().data(), q.coeffs().data() + 4);
     }
@@ -125,7 +124,7 @@ TEST(Retarget, TurnsUpAndFacing) {
   std::vector<Quat> axes;
   for (Joint& joint : other.joints) {
     axes.push_back(random_rotation(random));
-    const Quat parent = joint.parent < 0 ? Quat::Identity() : axes[static_cast<std::size_t>(joint.parent)];
+    const Quat parent = joint.parent < 0 ? Quat::Identity() : axes[to_size(joint.parent)];
     joint.rest.rotation = parent.conjugate() * axes.back();
     joint.rest.translation = parent.conjugate() * (lay * joint.rest.translation);
   }
@@ -158,8 +157,7 @@ TEST(Retarget, FeetStandStill) {
       const Index thigh = find_joint(person, side + "UpLeg");
       const Index shin = find_joint(person, side + "Leg");
       const Index foot = find_joint(person, side + "Foot");
-      for (const Index j : {thigh, shin, foot})
-        pose[static_cast<std::size_t>(j)] = person.joints[static_cast<std::size_t>(j)].rest;
+      for (const Index j : {thigh, shin, foot}) pose[to_size(j)] = person.joints[to_size(j)].rest;
       const Vec3 knee_side = world_matrix(person, pose, thigh).translation() + Vec3(0, 0, 5);
       const Vec3 ankle = world_matrix(person, rest_pose(person), foot).translation();
       // A pose for each key of the thigh and the shin.
@@ -184,7 +182,7 @@ TEST(Retarget, FeetStandStill) {
         Channel& channel =
             legs.try_emplace(j, Channel{j, ChannelTarget::rotation, Interpolation::linear, 4, {}, {}}).first->second;
         channel.times.push_back(0.05 * k);
-        const double* q = solved[static_cast<std::size_t>(j)].rotation.coeffs().data();
+        const double* q = solved[to_size(j)].rotation.coeffs().data();
         channel.values.insert(channel.values.end(), q, q + 4);
       }
     }
@@ -375,4 +373,4 @@ TEST(Retarget, RefusalsAreSentences) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::retarget_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::skinning_test {
 namespace {
 
 CharacterRig rig_of(const RawCharacter& character, SkinningMethod method) {
@@ -39,9 +39,8 @@ double largest_difference(const std::vector<Vec3>& a, const std::vector<Vec3>& b
 double tube_volume(const std::vector<Vec3>& x, const RawCharacter& character, Index sectors) {
   double volume = 0;
   for (const Triangle& t : character.meshes[0].surface.triangles)
-    volume += x[static_cast<std::size_t>(t[0])].dot(
-        x[static_cast<std::size_t>(t[1])].cross(x[static_cast<std::size_t>(t[2])]));
-  const auto n = static_cast<std::size_t>(sectors);
+    volume += x[to_size(t[0])].dot(x[to_size(t[1])].cross(x[to_size(t[2])]));
+  const auto n = to_size(sectors);
   for (const std::size_t first : {std::size_t{0}, x.size() - n}) {
     Vec3 centre = Vec3::Zero();
     for (std::size_t s = 0; s < n; ++s) centre += x[first + s] / sectors;
@@ -70,9 +69,8 @@ TEST(Skinning, LinearIsTheWeightedSumOfBoneMatrices) {
   for (std::size_t v = 0; v < mesh.surface.vertices.size(); ++v) {
     Vec3 sum = Vec3::Zero();
     for (Index e = mesh.weights.first[v]; e < mesh.weights.first[v + 1]; ++e) {
-      const auto j = static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(e)]);
-      sum += mesh.weights.weight[static_cast<std::size_t>(e)] *
-             (world[j] * (tube.skins[0].inverse_bind[j] * mesh.surface.vertices[v]));
+      const auto j = to_size(mesh.weights.joint[to_size(e)]);
+      sum += mesh.weights.weight[to_size(e)] * (world[j] * (tube.skins[0].inverse_bind[j] * mesh.surface.vertices[v]));
     }
     expected.push_back(sum);
   }
@@ -89,7 +87,7 @@ TEST(Skinning, ASubsetIsASubset) {
     const std::vector<Index> some = {70, 3, 3, 41};
     std::vector<Vec3> positions(some.size());
     rig.rig()->evaluate(pose.p, some, positions, *rig.rig()->make_workspace(4));
-    for (std::size_t k = 0; k < some.size(); ++k) EXPECT_EQ(positions[k], all[static_cast<std::size_t>(some[k])]);
+    for (std::size_t k = 0; k < some.size(); ++k) EXPECT_EQ(positions[k], all[to_size(some[k])]);
   }
 }
 
@@ -107,7 +105,7 @@ TEST(Skinning, DualQuaternionsKeepTheVolumeOfATwist) {
   // and keeps its radius; linear blending shrinks it to |(1 − w) + w e^{iθ}|.
   const CharacterMesh& mesh = tube.meshes[0];
   for (std::size_t v = 0; v < dual.size(); ++v) {
-    const auto e = static_cast<std::size_t>(mesh.weights.first[v]);
+    const auto e = to_size(mesh.weights.first[v]);
     const double w = mesh.weights.joint[e] == 1 ? mesh.weights.weight[e] : mesh.weights.weight[e + 1];
     EXPECT_NEAR(std::hypot(dual[v].x(), dual[v].z()), 0.3, 1e-12);
     const double theta = 175 * std::numbers::pi / 180;
@@ -209,10 +207,9 @@ TEST(RootMotion, PlacementTimesPoseIsTheWorld) {
   for (std::size_t v = 0; v < split_world.size(); ++v) {
     Vec3 sum = Vec3::Zero();
     for (Index e = mesh.weights.first[v]; e < mesh.weights.first[v + 1]; ++e) {
-      const auto j = static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(e)]);
-      sum += mesh.weights.weight[static_cast<std::size_t>(e)] *
-             (world[static_cast<std::size_t>(tube.skins[0].joints[j])] *
-              (tube.skins[0].inverse_bind[j] * mesh.surface.vertices[v]));
+      const auto j = to_size(mesh.weights.joint[to_size(e)]);
+      sum += mesh.weights.weight[to_size(e)] *
+             (world[to_size(tube.skins[0].joints[j])] * (tube.skins[0].inverse_bind[j] * mesh.surface.vertices[v]));
     }
     ASSERT_LT((split_world[v] - sum).norm(), 1e-13);
   }
@@ -233,4 +230,4 @@ TEST(RootMotion, ThePoseForgetsThePlace) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::skinning_test

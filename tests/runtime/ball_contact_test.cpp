@@ -19,7 +19,7 @@
 #include <numbers>
 #include <random>
 
-namespace supple {
+namespace supple::ball_contact_test {
 namespace {
 
 /// By cutting the triangle into n² and taking their middles.
@@ -174,8 +174,7 @@ TEST(BallContact, TheSurfaceGetsTheOppositeOfTheHandsForce) {
     ball.center += k * Vec3(0.0005, -0.001, 0);
     const BallContactReport report = contact.step(ball, q, velocity, reduced);
     ASSERT_GT(report.force.y(), 1);
-    for (int i = 0; i < 3; ++i)
-      EXPECT_NEAR(reduced[static_cast<std::size_t>(i)], -report.force[i], 1e-12 * report.force.norm());
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(reduced[to_size(i)], -report.force[i], 1e-12 * report.force.norm());
   }
 }
 
@@ -259,9 +258,8 @@ TEST(TouchableObject, NothingTunnelsThroughAThinMember) {
   SubspaceModel model = beam();
   DisplaySurface& surface = model.surface;
   std::erase_if(surface.triangles, [&](const Triangle& t) {
-    return !std::all_of(t.begin(), t.end(), [&](Index v) {
-      return surface.rest_positions[static_cast<std::size_t>(v)].y() > height - 1e-9;
-    });
+    return !std::all_of(t.begin(), t.end(),
+                        [&](Index v) { return surface.rest_positions[to_size(v)].y() > height - 1e-9; });
   });
   ASSERT_GT(surface.triangles.size(), 10u);
   for (const double radius : {0.01, 0.05}) {
@@ -311,4 +309,4 @@ TEST(BallContact, BadSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::ball_contact_test

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <random>
 
-namespace supple {
+namespace supple::bounded_deformation_tree_test {
 namespace {
 
 constexpr int coordinates = 7;
@@ -34,7 +34,7 @@ DisplaySurface sheet(int n) {
   std::normal_distribution<double> normal;
   surface.basis.resize(3 * surface.vertex_count(), coordinates);
   for (Index v = 0; v < surface.vertex_count(); ++v) {
-    const Vec3 x = surface.rest_positions[static_cast<std::size_t>(v)] / n;
+    const Vec3 x = surface.rest_positions[to_size(v)] / n;
     for (int a = 0; a < coordinates; ++a) {
       const double phase = (a + 1) * x.x() + (a % 3) * x.z();
       surface.basis.col(a).segment<3>(3 * v) =
@@ -98,16 +98,15 @@ TEST(BoundedDeformationTree, HoldsEveryTriangleOnceInItsLeaves) {
   std::vector<int> seen(surface.triangles.size(), 0);
   for (const auto& node : tree.nodes()) {
     if (!node.is_leaf()) {
-      const auto& left = tree.nodes()[static_cast<std::size_t>(node.first_child)];
-      const auto& right = tree.nodes()[static_cast<std::size_t>(node.first_child + 1)];
+      const auto& left = tree.nodes()[to_size(node.first_child)];
+      const auto& right = tree.nodes()[to_size(node.first_child + 1)];
       EXPECT_EQ(left.first, node.first);
       EXPECT_EQ(right.first, node.first + left.count);
       EXPECT_EQ(left.count + right.count, node.count);
       continue;
     }
     EXPECT_LE(node.count, BoundedDeformationTree::triangles_per_leaf);
-    for (Index k = node.first; k < node.first + node.count; ++k)
-      ++seen[static_cast<std::size_t>(tree.triangle_order()[static_cast<std::size_t>(k)])];
+    for (Index k = node.first; k < node.first + node.count; ++k) ++seen[to_size(tree.triangle_order()[to_size(k)])];
   }
   EXPECT_EQ(seen, std::vector<int>(surface.triangles.size(), 1));
 }
@@ -130,9 +129,9 @@ TEST(BoundedDeformationTree, SpheresAndBoxesContainTheirTrianglesForAnyShape) {
         double farthest = 0;
         Vec3 widest = Vec3::Zero();
         for (Index i = node.first; i < node.first + node.count; ++i) {
-          const Index t = tree.triangle_order()[static_cast<std::size_t>(i)];
-          for (const Index v : surface.triangles[static_cast<std::size_t>(t)]) {
-            const Vec3 way = positions[static_cast<std::size_t>(v)] - sphere.center;
+          const Index t = tree.triangle_order()[to_size(i)];
+          for (const Index v : surface.triangles[to_size(t)]) {
+            const Vec3 way = positions[to_size(v)] - sphere.center;
             farthest = std::max(farthest, way.norm());
             widest = widest.cwiseMax(way.cwiseAbs());
           }
@@ -176,10 +175,8 @@ TEST(SurfaceQuery, AnswersWhatBruteForceAnswers) {
     const Vec3 point(place(random), place(random) / 5, place(random));
     std::vector<double> distances;
     for (const Triangle& t : surface.triangles)
-      distances.push_back((nearest_on_triangle(point, x[static_cast<std::size_t>(t[0])],
-                                               x[static_cast<std::size_t>(t[1])], x[static_cast<std::size_t>(t[2])]) -
-                           point)
-                              .norm());
+      distances.push_back(
+          (nearest_on_triangle(point, x[to_size(t[0])], x[to_size(t[1])], x[to_size(t[2])]) - point).norm());
     query.set_shape(q);
     const double least = *std::min_element(distances.begin(), distances.end());
     EXPECT_NEAR(query.nearest(point).distance, least, 1e-12 * (1 + least));
@@ -189,7 +186,7 @@ TEST(SurfaceQuery, AnswersWhatBruteForceAnswers) {
     EXPECT_EQ(static_cast<long>(found.size()),
               std::count_if(distances.begin(), distances.end(), [&](double d) { return d < reach; }));
     for (std::size_t k = 0; k < found.size(); ++k) {
-      EXPECT_NEAR(found[k].distance, distances[static_cast<std::size_t>(found[k].triangle)], 1e-12 * reach);
+      EXPECT_NEAR(found[k].distance, distances[to_size(found[k].triangle)], 1e-12 * reach);
       EXPECT_LE(found[k == 0 ? 0 : k - 1].distance, found[k].distance);
     }
     answers += found.size();
@@ -237,4 +234,4 @@ TEST(SurfaceQuery, ASurfaceWithoutTrianglesAnswersNothing) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::bounded_deformation_tree_test

@@ -11,7 +11,7 @@
 #include <Eigen/LU>
 #include <Eigen/SparseCore>
 
-namespace supple {
+namespace supple::cubature_forces_test {
 namespace {
 
 /// The limb with every element as a cubature element of weight one, in a basis of a few columns.
@@ -31,7 +31,7 @@ struct Complete {
     block.gradients.assign(1, MatX(9 * count, basis.cols()));
     const PoseBasis neutral{{}, mesh.vertices, std::vector<Mat3>(mesh.vertices.size(), Mat3::Identity()), basis, {}};
     for (Eigen::Index k = 0; k < count; ++k) {
-      const auto e = static_cast<std::size_t>(k);
+      const auto e = to_size(k);
       const auto x = element_nodes(mesh, e);
       Mat3 edges;
       for (std::size_t n = 1; n < 4; ++n) edges.col(static_cast<int>(n) - 1) = x[n] - x[0];
@@ -64,8 +64,8 @@ struct Evaluated {
 
 template <class T>
 std::vector<T> padded(const CubatureForces<T>& forces, const VecX& x) {
-  std::vector<T> result(static_cast<std::size_t>(forces.stride()), T(0));
-  for (Eigen::Index k = 0; k < x.size(); ++k) result[static_cast<std::size_t>(k)] = static_cast<T>(x[k]);
+  std::vector<T> result(to_size(forces.stride()), T(0));
+  for (Eigen::Index k = 0; k < x.size(); ++k) result[to_size(k)] = static_cast<T>(x[k]);
   return result;
 }
 
@@ -73,17 +73,16 @@ template <class T>
 Evaluated<T> evaluate(CubatureForces<T>& forces, const VecX& q) {
   const int r = forces.size();
   forces.evaluate(padded(forces, q).data());
-  std::vector<T> f(static_cast<std::size_t>(forces.stride()), T(0));
+  std::vector<T> f(to_size(forces.stride()), T(0));
   forces.add_force(f.data());
-  std::vector<T> matrix(static_cast<std::size_t>(r * forces.stride()), T(0));
+  std::vector<T> matrix(to_size(r * forces.stride()), T(0));
   for (int j = 0; j < r; ++j)
     forces.multiply_stiffness(padded(forces, VecX(VecX::Unit(r, j))).data(), matrix.data() + j * forces.stride());
   Evaluated<T> result{VecX(r), MatX(r, r)};
   for (int j = 0; j < r; ++j) {
-    result.force[j] = static_cast<double>(f[static_cast<std::size_t>(j)]);
+    result.force[j] = static_cast<double>(f[to_size(j)]);
     for (int i = j; i < r; ++i)
-      result.stiffness(i, j) = result.stiffness(j, i) =
-          static_cast<double>(matrix[static_cast<std::size_t>(j * forces.stride() + i)]);
+      result.stiffness(i, j) = result.stiffness(j, i) = static_cast<double>(matrix[to_size(j * forces.stride() + i)]);
   }
   return result;
 }
@@ -122,7 +121,7 @@ void expect_gradients(MaterialModel material, const MatX& correction) {
     EXPECT_LT((differences - at.stiffness).norm(), 1e-7 * at.stiffness.norm()) << bend;
     const VecX v = random_vector(7, 8);
     evaluate(forces, q);
-    std::vector<double> product(static_cast<std::size_t>(forces.stride()), 0.0);
+    std::vector<double> product(to_size(forces.stride()), 0.0);
     forces.multiply_stiffness(padded(forces, v).data(), product.data());
     const Eigen::Map<const VecX> Kv(product.data(), 7);
     EXPECT_LT((Kv - at.stiffness * v).norm(), 1e-11 * Kv.norm());
@@ -216,4 +215,4 @@ INSTANTIATE_TEST_SUITE_P(CubatureForces, EveryMaterial, testing::ValuesIn(all_mo
                          [](const auto& info) { return std::string(to_string(info.param)); });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::cubature_forces_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our factorisation of small dense matrices beside Eigen's, and what it leaves alone.
-#include "supple/runtime/subspace/dense_cholesky.h"
+#include "supple/math/dense/dense_cholesky.h"
 
 #include "support/bodies.h"
 
@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace supple {
+namespace supple::dense_cholesky_test {
 namespace {
 
 template <class T>
@@ -47,13 +47,12 @@ TYPED_TEST(DenseCholeskyOf, SolvesAsEigenDoes) {
       for (int r = c; r < n; ++r)
         EXPECT_NEAR(cholesky(r, c), L(r, c), 100 * std::numeric_limits<T>::epsilon() * std::sqrt(A(r, r)));
     // One number more than there are: it is somebody else's.
-    std::vector<T> x(static_cast<std::size_t>(n) + 1, T(7));
+    std::vector<T> x(to_size(n) + 1, T(7));
     std::copy(b.begin(), b.end(), x.begin());
     cholesky.solve(x.data());
     const VecX exact = A.llt().solve(b);
     double error = 0;
-    for (int c = 0; c < n; ++c)
-      error = std::max(error, std::abs(static_cast<double>(x[static_cast<std::size_t>(c)]) - exact[c]));
+    for (int c = 0; c < n; ++c) error = std::max(error, std::abs(static_cast<double>(x[to_size(c)]) - exact[c]));
     EXPECT_LT(error, 100 * n * std::numeric_limits<T>::epsilon() * exact.cwiseAbs().maxCoeff()) << n;
     EXPECT_EQ(x.back(), T(7));
   }
@@ -96,4 +95,4 @@ TYPED_TEST(DenseCholeskyOf, RefusesWhatIsNotPositive) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::dense_cholesky_test

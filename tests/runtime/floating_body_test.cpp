@@ -10,7 +10,7 @@
 #include "supple/offline/modes/modal_basis.h"
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::floating_body_test {
 namespace {
 
 struct FreeSpecimen {
@@ -47,7 +47,7 @@ VecX world_positions(const SubspaceModel& model, const FloatingState& state) {
   const VecX u = model.basis * state.q;
   VecX x(u.size());
   for (Index v = 0; v < model.vertex_count(); ++v) {
-    const Vec3 y = model.rest_positions[static_cast<std::size_t>(v)] + u.segment<3>(3 * v);
+    const Vec3 y = model.rest_positions[to_size(v)] + u.segment<3>(3 * v);
     x.segment<3>(3 * v) = state.position + state.orientation * y;
   }
   return x;
@@ -216,7 +216,7 @@ std::array<double, 2> energy_errors(const SubspaceModel& model, double time_step
   for (int k = 0; k < steps; ++k) {
     body.step();
     if (k % 5 != 0) continue;
-    double& half = worst[static_cast<std::size_t>(2 * k / steps)];
+    double& half = worst[to_size(2 * k / steps)];
     half = std::max(half, std::abs(body.total_energy() - energy) / energy);
   }
   return worst;
@@ -346,4 +346,4 @@ TEST(FloatingBody, BadModelsAndSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::floating_body_test

@@ -8,7 +8,7 @@
 #include "supple/offline/forces/cubic_forces.h"
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::floating_world_test {
 namespace {
 
 SubspaceModel soft_box(double young = 2e5, int modes = 12) {
@@ -28,7 +28,7 @@ FloatingWorld world_of(const SubspaceModel& model, int count, std::vector<Contac
                        const FloatingSettings& settings = damped, const FloatingWorldSettings& contact = {}) {
   const FloatingBody body = must(FloatingBody::create(model, settings));
   const ContactShape shape = must(build_contact_shape(model.surface));
-  const auto n = static_cast<std::size_t>(count);
+  const auto n = to_size(count);
   return must(FloatingWorld::create(std::vector<FloatingBody>(n, body), std::vector<ContactShape>(n, shape),
                                     std::move(planes), contact));
 }
@@ -200,4 +200,4 @@ TEST(FloatingWorld, BadSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::floating_world_test

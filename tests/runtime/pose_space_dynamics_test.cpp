@@ -11,7 +11,7 @@
 
 #include <limits>
 
-namespace supple {
+namespace supple::pose_space_dynamics_test {
 namespace {
 
 using Root = std::function<RigidTransform(double)>;
@@ -202,7 +202,7 @@ double cubature_stiffness(const PoseSpaceModel& model, std::span<const Vec3> res
   CubatureForces<double> forces(
       std::make_shared<const PreparedModel<double>>(std::make_shared<const PoseSpaceModel>(model)));
   forces.set_pose({}, rest);
-  std::vector<double> q(static_cast<std::size_t>(forces.stride()), 0.0), f = q;
+  std::vector<double> q(to_size(forces.stride()), 0.0), f = q;
   const double small = 1e-7;
   q[0] = small;
   forces.evaluate(q.data());
@@ -216,7 +216,7 @@ TEST(PoseSpaceDynamics, AModeRingsAtItsFrequencyAndDies) {
   const Case c({}, fine);
   const auto model = single_mode(*c.reduced.model, 0);
   std::vector<Vec3> rest;
-  for (const Index v : model->points) rest.push_back(c.limb.body.mesh.vertices[static_cast<std::size_t>(v)]);
+  for (const Index v : model->points) rest.push_back(c.limb.body.mesh.vertices[to_size(v)]);
   const double lambda = cubature_stiffness(*model, rest);
   EXPECT_NEAR(lambda, model->stiffness[0], 1e-5 * lambda);
   const double omega = std::sqrt(lambda);
@@ -256,7 +256,7 @@ std::vector<double> errors_of_steps(const Case& c, PoseSpaceIntegrator integrato
     settings.iterations = 4;
     auto dynamics = PoseSpaceDynamics<double>::create(c.reduced.model, settings).value();
     if (!moving) {
-      const std::vector<double> q(static_cast<std::size_t>(dynamics.size()), 0.05), v(q.size(), 0.3);
+      const std::vector<double> q(to_size(dynamics.size()), 0.05), v(q.size(), 0.3);
       dynamics.set_state(q, v);
     }
     for (int k = moving ? 0 : 1; k <= static_cast<int>(steps); ++k) {
@@ -327,7 +327,7 @@ TEST(PoseSpaceDynamics, FleshPutToRestStaysThereWhileALimbIsHeld) {
   const CharacterPose held = limb_pose(c.limb, lively(100 / 240.0));
   for (int k = 0; k < 3; ++k) dynamics.step(held.placement, held.p);
   const double before = coordinates(dynamics).norm();
-  const std::vector<double> zero(static_cast<std::size_t>(dynamics.size()), 0.0);
+  const std::vector<double> zero(to_size(dynamics.size()), 0.0);
   dynamics.set_state(zero, zero);
   for (int k = 0; k < 20; ++k) {
     dynamics.step(held.placement, held.p);
@@ -360,7 +360,7 @@ TEST(PoseSpaceDynamics, SurfaceForcesDoTheWorkOfTheDisplacementShown) {
   const CharacterPose pose = limb_pose(c.limb, {{}, 0.6, 0.2});
   auto dynamics = PoseSpaceDynamics<double>::create(model, settings).value();
   const double unit = 1;
-  std::vector<Vec3> shown(static_cast<std::size_t>(model->surface.vertex_count()));
+  std::vector<Vec3> shown(to_size(model->surface.vertex_count()));
   dynamics.surface_displacements(place, pose.p, {&unit, 1}, shown);
   const SurfaceForce push{40, Vec3(1, -2, 0.5)};
   SoftForces forces;
@@ -431,7 +431,7 @@ TEST(PoseSpaceDynamics, StepsWithoutAllocating) {
   forces.gravity = Vec3(0, -9.81, 0);
   forces.drag = 1;
   forces.surface = {&push, 1};
-  std::vector<Vec3> shown(static_cast<std::size_t>(c.reduced.model->surface.vertex_count()));
+  std::vector<Vec3> shown(to_size(c.reduced.model->surface.vertex_count()));
   const long before = allocation_count();
   for (const CharacterPose& pose : poses) {
     dynamics.step(pose.placement, pose.p, forces);
@@ -447,7 +447,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 template <class T>
 void survives(const Case& c, const std::function<void(CharacterPose&, SoftForces&)>& spoil, bool must_recover = true) {
   auto dynamics = PoseSpaceDynamics<T>::create(c.reduced.model, damped()).value();
-  std::vector<Vec3> shown(static_cast<std::size_t>(c.reduced.model->surface.vertex_count()));
+  std::vector<Vec3> shown(to_size(c.reduced.model->surface.vertex_count()));
   bool recovered = false;
   const auto step = [&](int k, bool spoiled) {
     CharacterPose pose = limb_pose(c.limb, lively(std::min(k / 240.0, 0.5)));
@@ -509,4 +509,4 @@ TEST(PoseSpaceDynamics, RefusesSettingsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::pose_space_dynamics_test

@@ -16,7 +16,7 @@
 #include <numeric>
 #include <random>
 
-namespace supple {
+namespace supple::pose_space_frames_test {
 namespace {
 
 /// A limb with models for three poses, as characters have.
@@ -155,8 +155,7 @@ TEST(SubSteps, CostLessThanStepsWithPoseWork) {
   const auto frames_of = [&](int substeps) {
     return [&, substeps] {
       dynamics.reset();
-      for (std::size_t k = static_cast<std::size_t>(substeps); k < poses.size();
-           k += static_cast<std::size_t>(substeps))
+      for (std::size_t k = to_size(substeps); k < poses.size(); k += to_size(substeps))
         dynamics.step(poses[k].placement, poses[k].p, {}, substeps);
     };
   };
@@ -170,7 +169,7 @@ TEST(SubSteps, CostLessThanStepsWithPoseWork) {
 /// Displacements of the surface, one column.
 template <class T>
 VecX shown(PoseSpaceDynamics<T>& dynamics, const CharacterPose& pose) {
-  std::vector<Vec3> u(static_cast<std::size_t>(dynamics.model().surface.vertex_count()));
+  std::vector<Vec3> u(to_size(dynamics.model().surface.vertex_count()));
   dynamics.surface_displacements(pose.placement, pose.p, dynamics.coordinates(), u);
   return Eigen::Map<const VecX>(u[0].data(), 3 * std::ssize(u));
 }
@@ -296,7 +295,7 @@ TEST(LevelOfDetail, FewerCoordinatesCostLess) {
   EXPECT_LT(ratio, 0.75);
 }
 
-TEST(LevelOfDetail, EveryRegionKeepsItsFirstShare) {
+TEST(LevelOfDetail, EveryPatchKeepsItsFirstShare) {
   const std::vector<int> ends = {16, 24, 64};
   LevelOfDetail detail(ends, 4);
   detail.ask(ends, 32, 0);
@@ -420,7 +419,7 @@ void soak(const Limb& c, long steps) {
       forces.gravity = Vec3(0, motion.between(-9.81, 0), 0);
       forces.wind = Vec3(motion.between(-5, 5), 0, motion.between(-5, 5));
       forces.drag = motion.between(0, 2);
-      forces.surface = std::span<const SurfaceForce>(pushes).first(static_cast<std::size_t>(motion.between(0, 3.99)));
+      forces.surface = std::span<const SurfaceForce>(pushes).first(to_size(motion.between(0, 3.99)));
     }
     if (frame % 97 == 0)
       dynamics.set_detail(static_cast<int>(motion.between(1, dynamics.size() + 1)), motion.between(0, 0.5));
@@ -431,7 +430,7 @@ void soak(const Limb& c, long steps) {
     const double energy = dynamics.elastic_energy() + dynamics.kinetic_energy();
     allocated += allocation_count() - before;
     finite = finite && std::isfinite(energy) && coordinates(dynamics).allFinite();
-    const auto tenth = static_cast<std::size_t>(done * 10 / steps);
+    const auto tenth = to_size(done * 10 / steps);
     tenths[tenth] += energy, ++counts[tenth];
     peaks[tenth] = std::max(peaks[tenth], energy);
     done += substeps;
@@ -452,4 +451,4 @@ void soak(const Limb& c, long steps) {
 TEST(Soak, AMillionStepsOfRandomMotion) { soak(shared_limb(), 1'000'000); }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::pose_space_frames_test

@@ -2,7 +2,7 @@
 // What a step asks of a rig: a few hundred vertices of a large character, soon, and without allocating.
 #include "runtime/allocation_counter.h"
 #include "supple/rig/character_rig.h"
-#include "supple/rig/pose_space.h"
+#include "supple/rig/deform/pose_space.h"
 #include "support/rigs.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace supple {
+namespace supple::rig_test {
 namespace {
 
 struct Case {
@@ -75,4 +75,4 @@ TEST(Rig, EvaluatesWithoutAllocating) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::rig_test

@@ -8,7 +8,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
-namespace supple {
+namespace supple::step_system_test {
 namespace {
 
 struct Equations {
@@ -27,12 +27,12 @@ struct Equations {
   /// Of bases and corrections alone.
   void set_pose(const std::vector<double>& p) {
     std::vector<Vec3> rest;
-    for (const Index v : reduced.model->points) rest.push_back(limb.body.mesh.vertices[static_cast<std::size_t>(v)]);
+    for (const Index v : reduced.model->points) rest.push_back(limb.body.mesh.vertices[to_size(v)]);
     forces.set_pose(p, rest);
     forces.evaluate(padded(q).data());
   }
   std::vector<double> padded(const VecX& x) const {
-    std::vector<double> result(static_cast<std::size_t>(prepared->stride), 0.0);
+    std::vector<double> result(to_size(prepared->stride), 0.0);
     std::copy(x.begin(), x.end(), result.begin());
     return result;
   }
@@ -40,14 +40,14 @@ struct Equations {
     const int r = prepared->size;
     MatX K(r, r);
     for (int c = 0; c < r; ++c) {
-      std::vector<double> column(static_cast<std::size_t>(prepared->stride), 0.0);
+      std::vector<double> column(to_size(prepared->stride), 0.0);
       forces.multiply_stiffness(padded(VecX::Unit(r, c)).data(), column.data());
       K.col(c) = Eigen::Map<const VecX>(column.data(), r);
     }
     return K;
   }
   VecX solve(const VecX& b, int& iterations, double precision = 1e-3) {
-    delta.assign(static_cast<std::size_t>(prepared->stride), 0.0);
+    delta.assign(to_size(prepared->stride), 0.0);
     iterations = system.solve(forces, padded(b).data(), delta.data(), precision);
     return Eigen::Map<const VecX>(delta.data(), b.size());
   }
@@ -126,4 +126,4 @@ TEST(StepSystem, PointsDownhillWhereStiffnessIsNegative) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::step_system_test

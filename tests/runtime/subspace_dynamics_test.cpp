@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace supple {
+namespace supple::subspace_dynamics_test {
 namespace {
 
 struct Specimen {
@@ -230,4 +230,4 @@ TEST(StepClock, ForgetsLongPauses) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::subspace_dynamics_test

@@ -6,7 +6,7 @@
 #include "runtime/allocation_counter.h"
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::surface_shape_test {
 namespace {
 
 constexpr Index coordinates = 13;
@@ -74,8 +74,8 @@ struct Skin {
       auto& nodes = model->surface.vertex.emplace_back();
       auto& weights = model->surface.weight.emplace_back();
       for (Index k = 0; k < SoftSurface::nodes; ++k) {
-        nodes[static_cast<std::size_t>(k)] = (7 * v + 11 * k) % mesh_vertices;
-        weights[static_cast<std::size_t>(k)] = (1 + k) / 10.0;
+        nodes[to_size(k)] = (7 * v + 11 * k) % mesh_vertices;
+        weights[to_size(k)] = (1 + k) / 10.0;
       }
     }
   }
@@ -83,9 +83,9 @@ struct Skin {
   Mat3 rotation(const FrameBlend& frame) const {
     if (model->directions == BasisDirections::world) return Mat3::Identity();
     Eigen::Vector4d sum = Eigen::Vector4d::Zero();
-    const Eigen::Vector4d first = turns[static_cast<std::size_t>(frame.site[0])].coeffs();
+    const Eigen::Vector4d first = turns[to_size(frame.site[0])].coeffs();
     for (std::size_t k = 0; k < FrameBlend::most; ++k) {
-      const Eigen::Vector4d q = turns[static_cast<std::size_t>(frame.site[k])].coeffs();
+      const Eigen::Vector4d q = turns[to_size(frame.site[k])].coeffs();
       sum += frame.weight[k] * (q.dot(first) < 0 ? -q : q);
     }
     return Quat(Eigen::Vector4d(sum.normalized())).toRotationMatrix();
@@ -93,7 +93,7 @@ struct Skin {
   VecX weights(double p) const {
     const Index poses = model->pose_count();
     VecX w = VecX::Ones(poses);
-    std::vector<double> scratch(static_cast<std::size_t>(poses));
+    std::vector<double> scratch(to_size(poses));
     if (poses > 1) model->poses->evaluate({&p, 1}, {w.data(), scratch.size()}, scratch);
     return w;
   }
@@ -108,13 +108,13 @@ struct Skin {
           u += block.basis[i].col(static_cast<Index>(c)) * w[static_cast<Index>(i)] * q[block.columns[c]] /
                std::sqrt(mass);
       for (Index v = 0; v < block.vertex_count(); ++v)
-        moved.push_back(rotation(block.frames[static_cast<std::size_t>(v)]) * u.segment<3>(3 * v));
+        moved.push_back(rotation(block.frames[to_size(v)]) * u.segment<3>(3 * v));
     }
     std::vector<Vec3> shown;
     for (std::size_t v = 0; v < model->surface.vertex.size(); ++v) {
       Vec3 sum = Vec3::Zero();
       for (std::size_t k = 0; k < SoftSurface::nodes; ++k)
-        sum += model->surface.weight[v][k] * moved[static_cast<std::size_t>(model->surface.vertex[v][k])];
+        sum += model->surface.weight[v][k] * moved[to_size(model->surface.vertex[v][k])];
       shown.push_back(turn * sum);
     }
     return shown;
@@ -137,7 +137,7 @@ struct Instance {
     frames.update(skin.positions);
   }
   std::vector<T> padded(const VecX& q) const {
-    std::vector<T> result(static_cast<std::size_t>(prepared->stride), T(0));
+    std::vector<T> result(to_size(prepared->stride), T(0));
     std::transform(q.begin(), q.end(), result.begin(), [](double x) { return static_cast<T>(x); });
     return result;
   }
@@ -201,7 +201,7 @@ void works(int poses, BasisDirections directions, double tolerance) {
       instance.surface.add_force(instance.pose, instance.frames, static_cast<Index>(v), force, f.data());
       EXPECT_EQ(allocation_count() - before, 0);
       double work = 0;
-      for (Index c = 0; c < coordinates; ++c) work += q[c] * static_cast<double>(f[static_cast<std::size_t>(c)]);
+      for (Index c = 0; c < coordinates; ++c) work += q[c] * static_cast<double>(f[to_size(c)]);
       EXPECT_NEAR(work, force.dot(shown[v]), tolerance * force.norm()) << v << " at " << p;
     }
   }
@@ -227,4 +227,4 @@ TEST(SurfaceShape, FewerVerticesMayBeAskedFor) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::surface_shape_test

@@ -82,7 +82,7 @@ void apply_spec(Mesh& mesh, const BoxSpec& spec) {
   for (Vec3& x : mesh.vertices) {
     if (!spec.distort_surface && on_surface(x, spec.size)) continue;
     for (int axis = 0; axis < 3; ++axis)
-      x[axis] += spec.distortion * uniform(generator) * spec.size[axis] / spec.cells[static_cast<std::size_t>(axis)];
+      x[axis] += spec.distortion * uniform(generator) * spec.size[axis] / spec.cells[to_size(axis)];
   }
 }
 

@@ -24,7 +24,7 @@ inline float half_value(std::uint16_t bits) {
 struct ExrImage {
   int width = 0, height = 0;
   std::vector<Vec3> pixels;
-  const Vec3& at(int x, int y) const { return pixels.at(static_cast<std::size_t>(y * width + x)); }
+  const Vec3& at(int x, int y) const { return pixels.at(to_size(y * width + x)); }
 };
 
 class ExrReader {
@@ -35,7 +35,7 @@ class ExrReader {
     expect(number<std::int32_t>() == 20000630 && number<std::int32_t>() == 2);
     for (std::string name = text(); !name.empty(); name = text()) {
       (void)text();  // type
-      const auto size = static_cast<std::size_t>(number<std::int32_t>());
+      const auto size = to_size(number<std::int32_t>());
       attributes_[name] = bytes_.substr(at_, size);
       at_ += size;
     }
@@ -46,11 +46,11 @@ class ExrReader {
     std::memcpy(window, attributes_.at("dataWindow").data(), 16);
     image.width = window[2] - window[0] + 1;
     image.height = window[3] - window[1] + 1;
-    image.pixels.assign(static_cast<std::size_t>(image.width * image.height), Vec3(-1, -1, -1));
+    image.pixels.assign(to_size(image.width * image.height), Vec3(-1, -1, -1));
     const std::size_t table = at_;
     for (int y = 0; y < image.height; ++y) {
-      at_ = table + 8 * static_cast<std::size_t>(y);
-      at_ = static_cast<std::size_t>(number<std::uint64_t>());
+      at_ = table + 8 * to_size(y);
+      at_ = to_size(number<std::uint64_t>());
       read_row(image, y);
     }
     expect(at_ == bytes_.size());
@@ -83,7 +83,7 @@ class ExrReader {
     expect(number<std::int32_t>() == 3 * image.width * (half ? 2 : 4));
     for (const int channel : {2, 1, 0})
       for (int x = 0; x < image.width; ++x)
-        image.pixels[static_cast<std::size_t>(y * image.width + x)][channel] =
+        image.pixels[to_size(y * image.width + x)][channel] =
             half ? half_value(number<std::uint16_t>()) : number<float>();
   }
 

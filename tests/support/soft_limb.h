@@ -6,7 +6,7 @@
 #include "supple/mesh/box.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/posespace/reduce_body.h"
-#include "supple/pipeline/simulate_clip.h"
+#include "supple/pipeline/character/simulate_clip.h"
 #include "support/rigs.h"
 
 #include <cmath>
@@ -51,7 +51,7 @@ inline RawCharacter limb_character(const LimbSpec& spec, const TetMesh& mesh) {
   skin_mesh.surface.vertices = mesh.vertices;
   const BoundarySurface boundary = boundary_surface(mesh);
   for (const Triangle& t : boundary.surface.triangles) {
-    const auto solid = [&](Index v) { return boundary.volume_vertex[static_cast<std::size_t>(v)]; };
+    const auto solid = [&](Index v) { return boundary.volume_vertex[to_size(v)]; };
     skin_mesh.surface.triangles.push_back({solid(t[0]), solid(t[1]), solid(t[2])});
   }
   skin_mesh.weights.first.push_back(0);

@@ -2,8 +2,8 @@
 // Soft motion made by formulas, and the check that a file plays it.
 #pragma once
 
+#include "supple/export/posed_meshes.h"
 #include "supple/io/gltf/read_character.h"
-#include "supple/pipeline/posed_meshes.h"
 #include "supple/rig/character_rig.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class FormulaFrames final : public SoftFrames {
     for (const SoftClip& clip : clips_) {
       if (f < static_cast<Index>(clip.times.size())) {
         for (std::size_t v = 0; v < displacement.size(); ++v)
-          displacement[v] = formula_(clip.clip, clip.times[static_cast<std::size_t>(f)], v);
+          displacement[v] = formula_(clip.clip, clip.times[to_size(f)], v);
         return;
       }
       f -= static_cast<Index>(clip.times.size());
@@ -47,7 +47,7 @@ class FormulaFrames final : public SoftFrames {
 
 inline SoftClip even_frames(const RawCharacter& character, Index clip, int count) {
   SoftClip result{clip, {}};
-  const double duration = character.clips[static_cast<std::size_t>(clip)].duration;
+  const double duration = character.clips[to_size(clip)].duration;
   for (int k = 0; k < count; ++k) result.times.push_back(count == 1 ? 0.0 : duration * k / (count - 1));
   return result;
 }
@@ -55,7 +55,7 @@ inline SoftClip even_frames(const RawCharacter& character, Index clip, int count
 /// Rest positions of all meshes in the world.
 inline std::vector<Vec3> rest_positions(const RawCharacter& character) {
   PosedMeshes meshes(character, {});
-  std::vector<Vec3> rest(static_cast<std::size_t>(meshes.vertex_count()));
+  std::vector<Vec3> rest(to_size(meshes.vertex_count()));
   meshes.positions(rest);
   return rest;
 }
@@ -70,7 +70,7 @@ inline FormulaFrames::Formula world_wobble(const RawCharacter& character, double
   for (const Clip& clip : character.clips) durations.push_back(std::max(1e-3, clip.duration));
   return [=](Index clip, double time, std::size_t v) {
     const Vec3 x = ((*rest)[v] - low) / size;
-    const double phase = 2 * std::numbers::pi * time / durations[static_cast<std::size_t>(clip)];
+    const double phase = 2 * std::numbers::pi * time / durations[to_size(clip)];
     return Vec3(amplitude * (std::sin(2 * x.y() + 1) * std::sin(phase) * Vec3(1, 0.3, 0) +
                              std::cos(3 * x.x() - x.z()) * (1 - std::cos(phase)) * Vec3(0, 0.2, 0.5)));
   };
@@ -80,7 +80,7 @@ inline FormulaFrames::Formula world_wobble(const RawCharacter& character, double
 inline std::vector<Vec3> rig_positions(const RawCharacter& character, const CharacterRig& rig, Index clip,
                                        double time) {
   CharacterPose pose = rig.neutral();
-  rig.sample(character.clips[static_cast<std::size_t>(clip)], time, ClipWrap::hold, pose);
+  rig.sample(character.clips[to_size(clip)], time, ClipWrap::hold, pose);
   std::vector<Vec3> positions = evaluate_all(*rig.rig(), pose.p);
   for (Vec3& x : positions) x = pose.placement * x;
   return positions;

@@ -12,7 +12,7 @@
 
 #include <map>
 
-namespace supple {
+namespace supple::beam_frequencies_test {
 namespace {
 
 const SquareBeam beam{.length = 1, .side = 0.1, .young = 2e6, .density = 800};
@@ -133,4 +133,4 @@ TEST(BeamTheory, TendsToEulerBernoulliForASlenderBeam) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::beam_frequencies_test

@@ -83,8 +83,7 @@ class Calculix {
     if (Nodes == 4 && tets == Tets::tied_quadratic) {
       midsides = midsides_of(mesh);
       for (auto& [edge, node] : midsides) {
-        add_node(0.5 * (mesh.vertices[static_cast<std::size_t>(edge.first)] +
-                        mesh.vertices[static_cast<std::size_t>(edge.second)]));
+        add_node(0.5 * (mesh.vertices[to_size(edge.first)] + mesh.vertices[to_size(edge.second)]));
         node = number;
       }
     }
@@ -132,7 +131,7 @@ class Calculix {
     std::string lines;
     const ElasticMaterial* used = nullptr;
     for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-      const auto of_element = mesh.element_material.empty() ? 0 : static_cast<std::size_t>(mesh.element_material[e]);
+      const auto of_element = mesh.element_material.empty() ? 0 : to_size(mesh.element_material[e]);
       if (of_element != material) continue;
       used = &mesh.material_of(e);
       lines += fmt::format("{}", e + 1);

@@ -6,12 +6,12 @@
 #include "verification/calculix.h"
 #include "supple/fem/modes.h"
 #include "supple/fem/statics.h"
-#include "supple/io/mesh_file.h"
-#include "supple/io/vertex_list.h"
+#include "supple/io/mesh/mesh_file.h"
+#include "supple/io/mesh/vertex_list.h"
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::calculix_test {
 namespace {
 
 const std::filesystem::path assets = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets/tet";
@@ -43,7 +43,7 @@ class CalculixTest : public testing::Test {
     const std::vector<double> theirs = Calculix().frequencies(mesh, fixed, count);
     double largest = 0;
     for (int k = 0; k < count; ++k) {
-      largest = std::max(largest, std::abs(ours->frequencies[k] / theirs[static_cast<std::size_t>(k)] - 1));
+      largest = std::max(largest, std::abs(ours->frequencies[k] / theirs[to_size(k)] - 1));
     }
     measured("first frequency [Hz]", ours->frequencies[0]);
     measured("20th frequency [Hz]", ours->frequencies[count - 1]);
@@ -123,4 +123,4 @@ TEST_F(CalculixTest, FrequenciesOfDistortedBricksOfThreeMaterials) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::calculix_test

@@ -6,7 +6,7 @@
 // errs by O(h⁴) + ε/h: near 1e-11 for h = 2e-4. Plain central differences must show their second order.
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::derivatives_test {
 namespace {
 
 class Derivatives : public EveryBody {
@@ -95,4 +95,4 @@ TEST_P(Derivatives, DifferencesConvergeAtTheirOrder) {
 SUPPLE_FOR_EVERY_BODY(Derivatives);
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::derivatives_test

@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace supple {
+namespace supple::determinism_test {
 namespace {
 
 /// Runs `compute` with 1, 2, 3 and 8 threads; all results (vectors of numbers) must equal the first, bit by bit.
@@ -27,7 +27,7 @@ void expect_same_bits(const Compute& compute) {
     set_thread_count(threads);
     const VecX other = compute();
     ASSERT_EQ(other.size(), first.size());
-    EXPECT_EQ(std::memcmp(first.data(), other.data(), sizeof(double) * static_cast<std::size_t>(first.size())), 0)
+    EXPECT_EQ(std::memcmp(first.data(), other.data(), sizeof(double) * to_size(first.size())), 0)
         << threads << " threads";
   }
 }
@@ -104,4 +104,4 @@ INSTANTIATE_TEST_SUITE_P(All, DeterminismOfSolvers, testing::ValuesIn(all_elemen
                          [](const auto& info) { return element_name(info.param); });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::determinism_test

@@ -7,7 +7,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::free_fall_test {
 namespace {
 
 struct Fall {
@@ -56,4 +56,4 @@ TEST(FreeFall, CentralDifferencesFollowTheParabola) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::free_fall_test

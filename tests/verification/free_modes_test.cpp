@@ -9,7 +9,7 @@
 
 #include <Eigen/Eigenvalues>
 
-namespace supple {
+namespace supple::free_modes_test {
 namespace {
 
 const BoxSpec blob{
@@ -91,4 +91,4 @@ TYPED_TEST(FreeModes, ScaleWithSizeStiffnessAndDensityAndIgnorePlacement) {
 }
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::free_modes_test

@@ -6,7 +6,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::momentum_test {
 namespace {
 
 struct Momentum {
@@ -91,4 +91,4 @@ INSTANTIATE_TEST_SUITE_P(All, MomentumTest, testing::ValuesIn(all_elements),
                          [](const auto& info) { return element_name(info.param); });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::momentum_test

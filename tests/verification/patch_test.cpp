@@ -6,7 +6,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::patch_test {
 namespace {
 
 class PatchTest : public EveryBody {};
@@ -44,4 +44,4 @@ TEST_P(PatchTest, InnerVerticesFollowTheSurfaceExactly) {
 SUPPLE_FOR_EVERY_BODY(PatchTest);
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::patch_test

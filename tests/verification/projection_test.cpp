@@ -6,7 +6,7 @@
 
 #include <Eigen/Eigenvalues>
 
-namespace supple {
+namespace supple::projection_test {
 namespace {
 
 class Projection : public EveryBody {
@@ -55,4 +55,4 @@ TEST_P(Projection, ForceIsUntouched) {
 SUPPLE_FOR_EVERY_BODY(Projection);
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::projection_test

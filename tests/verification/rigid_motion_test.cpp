@@ -5,7 +5,7 @@
 //   at u + rigid motion of it:  forces turn along, f(R x + t) = R f(x)
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::rigid_motion_test {
 namespace {
 
 class RigidMotion : public EveryBody {
@@ -64,4 +64,4 @@ TEST_P(RigidMotion, ForcesTurnWithTheBody) {
 SUPPLE_FOR_EVERY_BODY(RigidMotion);
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::rigid_motion_test

@@ -18,7 +18,7 @@
 
 #include <numbers>
 
-namespace supple {
+namespace supple::single_mode_test {
 namespace {
 
 struct Oscillator {
@@ -179,4 +179,4 @@ INSTANTIATE_TEST_SUITE_P(All, SingleMode, testing::ValuesIn(all_elements),
                          [](const auto& info) { return element_name(info.param); });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::single_mode_test

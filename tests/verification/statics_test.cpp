@@ -11,7 +11,7 @@
 
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::verified_statics_test {
 namespace {
 
 /// A uniform traction on the end face of a straight box mesh, integrated exactly: each cell's face on its corners.
@@ -107,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(All, CantileverDeflection, testing::ValuesIn(all_elemen
                          [](const auto& info) { return element_name(info.param); });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::verified_statics_test

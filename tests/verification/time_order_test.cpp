@@ -9,7 +9,7 @@
 
 #include <numbers>
 
-namespace supple {
+namespace supple::time_order_test {
 namespace {
 
 constexpr double duration = 0.4;
@@ -64,4 +64,4 @@ INSTANTIATE_TEST_SUITE_P(All, TimeOrder, testing::ValuesIn(all_elements),
                          [](const auto& info) { return element_name(info.param); });
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::time_order_test

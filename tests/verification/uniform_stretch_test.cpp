@@ -8,7 +8,7 @@
 // the volume times Ψ. Both hold to rounding on any mesh of the box.
 #include "support/bodies.h"
 
-namespace supple {
+namespace supple::uniform_stretch_test {
 namespace {
 
 struct ClosedForm {
@@ -93,4 +93,4 @@ TEST_P(UniformStretch, TurnsWithTheBody) {
 SUPPLE_FOR_EVERY_BODY(UniformStretch);
 
 }  // namespace
-}  // namespace supple
+}  // namespace supple::uniform_stretch_test

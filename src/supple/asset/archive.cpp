@@ -127,7 +127,7 @@ void ArchiveWriter::add_matrix(std::string_view name, NumberType type, const Mat
   const auto* data = reinterpret_cast<const char*>(matrix.data());
   arrays_.push_back({std::string(name), type, static_cast<std::uint64_t>(matrix.rows()),
                      static_cast<std::uint64_t>(matrix.cols()),
-                     std::string(data, static_cast<std::size_t>(matrix.size()) * sizeof(typename Matrix::Scalar))});
+                     std::string(data, to_size(matrix.size()) * sizeof(typename Matrix::Scalar))});
 }
 
 void ArchiveWriter::add(std::string_view name, const MatX& matrix) { add_matrix(name, NumberType::float64, matrix); }
@@ -148,6 +148,10 @@ void ArchiveWriter::add(std::string_view name, std::span<const Index> values) {
 void ArchiveWriter::add(std::string_view name, std::string_view text) {
   arrays_.push_back({std::string(name), NumberType::byte, text.size(), 1, std::string(text)});
 }
+
+void ArchiveWriter::add_number(std::string_view name, Index value) { add(name, std::span<const Index>(&value, 1)); }
+
+void ArchiveWriter::add_number(std::string_view name, double value) { add(name, MatX(MatX::Constant(1, 1, value))); }
 
 std::string ArchiveWriter::bytes() const {
   std::vector<TableEntry> table(arrays_.size());
@@ -191,7 +195,7 @@ Result<Archive> Archive::open(const std::filesystem::path& path) {
   if (descriptor < 0) return input_error(file + " can't be opened: " + std::strerror(errno));
   struct stat status {};
   const bool regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-  const auto size = regular ? static_cast<std::size_t>(status.st_size) : 0;
+  const auto size = regular ? to_size(status.st_size) : 0;
   std::shared_ptr<const void> mapping = size > 0 ? map_file(descriptor, size) : nullptr;
   ::close(descriptor);
   if (!regular) return input_error(file + " is not a file");
@@ -259,7 +263,7 @@ Result<const Archive::Entry*> Archive::find(std::string_view name, NumberType ty
 template <class Matrix>
 Result<Eigen::Map<const Matrix>> Archive::map(std::string_view name, NumberType type) const {
   const auto entry = find(name, type);
-  if (!entry.ok()) return entry.error();
+  SUPPLE_RETURN_IF_ERROR(entry);
   return Eigen::Map<const Matrix>(reinterpret_cast<const typename Matrix::Scalar*>((*entry)->data),
                                   static_cast<Eigen::Index>((*entry)->rows),
                                   static_cast<Eigen::Index>((*entry)->columns));
@@ -279,13 +283,13 @@ Result<Eigen::Map<const MatXs>> Archive::short_matrix(std::string_view name) con
 
 Result<std::span<const Index>> Archive::indices(std::string_view name) const {
   const auto entry = find(name, NumberType::int32);
-  if (!entry.ok()) return entry.error();
+  SUPPLE_RETURN_IF_ERROR(entry);
   return std::span<const Index>(reinterpret_cast<const Index*>((*entry)->data), (*entry)->rows);
 }
 
 Result<std::string> Archive::text(std::string_view name) const {
   const auto entry = find(name, NumberType::byte);
-  if (!entry.ok()) return entry.error();
+  SUPPLE_RETURN_IF_ERROR(entry);
   return std::string(reinterpret_cast<const char*>((*entry)->data), (*entry)->rows);
 }
 

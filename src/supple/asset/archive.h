@@ -38,6 +38,8 @@ class ArchiveWriter {
   void add_shorts(std::string_view name, const MatXs& matrix);
   void add(std::string_view name, std::span<const Index> values);
   void add(std::string_view name, std::string_view text);
+  void add_number(std::string_view name, Index value);
+  void add_number(std::string_view name, double value);
   std::string bytes() const;
 
  private:

@@ -57,7 +57,7 @@ std::vector<Index> ArchiveReader::indices(const std::string& name, Eigen::Index 
     note(found.error());
     return {};
   }
-  const bool fits = found->size() % static_cast<std::size_t>(multiple) == 0 &&
+  const bool fits = found->size() % to_size(multiple) == 0 &&
                     (count == any || static_cast<Eigen::Index>(found->size()) == count) &&
                     std::all_of(found->begin(), found->end(), [&](Index i) { return i >= least && i < limit; });
   if (!fits) {

@@ -11,18 +11,11 @@
 namespace supple {
 namespace {
 
-constexpr std::string_view kind = "character";
+constexpr std::string_view character_kind = "character";
 constexpr double largest_short = 32767;
 constexpr Index most_coordinates = 10'000, most_blocks = 100'000;
 
 std::string block_name(std::string_view what, std::size_t block) { return std::string(what) + std::to_string(block); }
-
-void add_number(ArchiveWriter& writer, const std::string& name, Index value) {
-  writer.add(name, std::span<const Index>(&value, 1));
-}
-void add_number(ArchiveWriter& writer, const std::string& name, double value) {
-  writer.add(name, MatX::Constant(1, 1, value));
-}
 
 // ---- matrices of all poses ------------------------------------------------------------------------------------------
 
@@ -41,18 +34,18 @@ MatX side_by_side(const StoredColumns& block, const std::vector<MatX>& matrices)
   const std::vector<PoseColumn> own = block.own();
   MatX all(matrices.empty() ? 0 : matrices.front().rows(), std::ssize(own));
   for (std::size_t k = 0; k < own.size(); ++k)
-    all.col(static_cast<Eigen::Index>(k)) = matrices[static_cast<std::size_t>(own[k].pose)].col(own[k].column);
+    all.col(static_cast<Eigen::Index>(k)) = matrices[to_size(own[k].pose)].col(own[k].column);
   return all;
 }
 
 std::vector<MatX> apart(const StoredColumns& block, const MatX& all) {
-  std::vector<MatX> matrices(static_cast<std::size_t>(block.poses), MatX(all.rows(), std::ssize(block.columns)));
+  std::vector<MatX> matrices(to_size(block.poses), MatX(all.rows(), std::ssize(block.columns)));
   const std::vector<PoseColumn> own = block.own();
   for (std::size_t k = 0; k < own.size(); ++k) {
-    const Index coordinate = block.columns[static_cast<std::size_t>(own[k].column)];
+    const Index coordinate = block.columns[to_size(own[k].column)];
     for (Index pose = 0; pose < block.poses; ++pose)
       if (block.sources.of(pose, coordinate) == own[k].pose)
-        matrices[static_cast<std::size_t>(pose)].col(own[k].column) = all.col(static_cast<Eigen::Index>(k));
+        matrices[to_size(pose)].col(own[k].column) = all.col(static_cast<Eigen::Index>(k));
   }
   return matrices;
 }
@@ -94,7 +87,7 @@ MatX read_shorts(ArchiveReader& reader, const std::string& name, Eigen::Index ro
 void add_triangles(ArchiveWriter& writer, const std::string& name, const std::vector<MatX>& matrices, Index size) {
   Eigen::MatrixXf packed(size * (size + 1) / 2, std::ssize(matrices));
   for (Eigen::Index m = 0; m < packed.cols(); ++m) {
-    const MatX& matrix = matrices[static_cast<std::size_t>(m)];
+    const MatX& matrix = matrices[to_size(m)];
     Eigen::Index at = 0;
     for (Index c = 0; c < size; ++c)
       for (Index r = c; r < size; ++r) packed(at++, m) = static_cast<float>(matrix(r, c));
@@ -173,10 +166,10 @@ void add_frames(ArchiveWriter& writer, const std::string& name, const std::vecto
   writer.add_singles(name + ".site_weights", weights);
 }
 
-/// Four places below `limit` and four weights for each of some vertices.
-template <class Four, class Weights>
+/// Pack4 places below `limit` and four weights for each of some vertices.
+template <class Pack4, class Weights>
 void read_fours(ArchiveReader& reader, const std::string& places_name, const std::string& weights_name, Index limit,
-                std::vector<Four>& places, std::vector<Weights>& weights) {
+                std::vector<Pack4>& places, std::vector<Weights>& weights) {
   const std::vector<Index> all = reader.indices(places_name, ArchiveReader::any, limit, 4);
   const MatX numbers = reader.singles(weights_name, 4, std::ssize(all) / 4);
   const std::size_t count = reader.ok() ? all.size() / 4 : 0;
@@ -267,7 +260,7 @@ void add_surface(ArchiveWriter& writer, const PoseSpaceModel& model) {
 void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceModel& model) {
   Index count = 0;
   for (Index b = 0; b < blocks && reader.ok(); ++b) {
-    const std::string name = block_name("surface", static_cast<std::size_t>(b));
+    const std::string name = block_name("surface", to_size(b));
     VertexBlock block;
     block.columns = read_columns(reader, name, size);
     block.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
@@ -283,7 +276,7 @@ void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceMode
 // ---- the whole model ------------------------------------------------------------------------------------------------
 
 void add_poses(ArchiveWriter& writer, const std::string& name, const std::optional<PoseSpaceWeights>& poses) {
-  add_number(writer, name + ".several", static_cast<Index>(poses ? 1 : 0));
+  writer.add_number(name + ".several", static_cast<Index>(poses ? 1 : 0));
   if (!poses) return;
   MatX columns(poses->layout().size(), poses->pose_count());
   for (Index i = 0; i < poses->pose_count(); ++i)
@@ -314,10 +307,9 @@ ColumnSources read_sources(ArchiveReader& reader, const std::string& name, Index
   const std::vector<Index> all = reader.indices(name, ArchiveReader::any, poses);
   ColumnSources sources;
   if (!reader.ok() || all.empty()) return sources;
-  const auto width = static_cast<std::size_t>(size);
-  bool sound = all.size() == static_cast<std::size_t>(poses) * width;
-  for (std::size_t k = 0; sound && k < all.size(); ++k)
-    sound = all[static_cast<std::size_t>(all[k]) * width + k % width] == all[k];
+  const auto width = to_size(size);
+  bool sound = all.size() == to_size(poses) * width;
+  for (std::size_t k = 0; sound && k < all.size(); ++k) sound = all[to_size(all[k]) * width + k % width] == all[k];
   if (!sound) reader.misfit(name);
   for (std::size_t first = 0; sound && first < all.size(); first += width)
     sources.poses.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(first),
@@ -331,15 +323,15 @@ Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
                correction_poses, correction_limit, mass, points, sites, elements, inertia, surface, height] = model;
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *rest, points));
   writer.add("material", to_string(material));
-  add_number(writer, "directions", static_cast<Index>(directions));
-  add_number(writer, "height", height);
+  writer.add_number("directions", static_cast<Index>(directions));
+  writer.add_number("height", height);
   add_poses(writer, "poses", poses);
   add_poses(writer, "correction_poses", correction_poses);
   add_sources(writer, "sources", sources);
   add_sources(writer, "gradient_sources", gradient_sources);
   writer.add("stiffness", stiffness);
   add_triangles(writer, "corrections", corrections, model.size());
-  add_number(writer, "correction_limit", correction_limit);
+  writer.add_number("correction_limit", correction_limit);
   add_triangles(writer, "linear", linear, model.size());
   add_triangles(writer, "mass", symmetric_masses(model), model.size());
   add_tets(writer, "frames", sites);
@@ -376,15 +368,15 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   model->linear = read_triangles(reader, "linear", size, poses);
   model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);
   halve_pairs(model->mass);
-  model->points.resize(static_cast<std::size_t>(model->rest->vertex_count()));
+  model->points.resize(to_size(model->rest->vertex_count()));
   std::iota(model->points.begin(), model->points.end(), 0);
   model->sites = read_tets(reader, "frames", static_cast<Index>(model->points.size()));
   const std::vector<Index> blocks = reader.indices("blocks", 3, most_blocks);
   if (!reader.ok()) return {};
   for (Index b = 0; b < blocks[0] && reader.ok(); ++b)
-    model->elements.push_back(read_elements(reader, block_name("elements", static_cast<std::size_t>(b)), *model, size));
+    model->elements.push_back(read_elements(reader, block_name("elements", to_size(b)), *model, size));
   for (Index b = 0; b < blocks[1] && reader.ok(); ++b)
-    model->inertia.push_back(read_inertia(reader, block_name("inertia", static_cast<std::size_t>(b)), *model, size));
+    model->inertia.push_back(read_inertia(reader, block_name("inertia", to_size(b)), *model, size));
   read_surface(reader, blocks[2], size, *model);
   return model;
 }
@@ -424,8 +416,8 @@ std::vector<PoseFacts> read_pose_facts(ArchiveReader& reader) {
   if (!sound) reader.misfit("facts.pose_names");
   for (Eigen::Index i = 0; sound && i < numbers.cols(); ++i) {
     const auto n = numbers.col(i);
-    poses.push_back({names[static_cast<std::size_t>(i)], static_cast<int>(n[0]), n[1], n[2], static_cast<int>(n[3]),
-                     static_cast<int>(n[4]), n[5]});
+    poses.push_back(
+        {names[to_size(i)], static_cast<int>(n[0]), n[1], n[2], static_cast<int>(n[3]), static_cast<int>(n[4]), n[5]});
     if (poses.back().parent >= std::ssize(names)) reader.misfit("facts.poses");
   }
   return poses;
@@ -462,17 +454,18 @@ CharacterFacts read_facts(ArchiveReader& reader) {
 }  // namespace
 
 Result<std::string> encode_character(const CharacterAsset& asset) {
-  ArchiveWriter writer(kind);
+  ArchiveWriter writer(character_kind);
   writer.add("name", std::string_view(asset.name));
-  add_number(writer, "flesh_frequency", asset.flesh_frequency);
-  add_number(writer, "damping", asset.damping);
+  writer.add_number("flesh_frequency", asset.flesh_frequency);
+  writer.add_number("damping", asset.damping);
   SUPPLE_RETURN_IF_ERROR(add_model(writer, *asset.model));
   add_facts(writer, asset.facts);
   return writer.bytes();
 }
 
 Result<CharacterAsset> decode_character(const Archive& archive) {
-  if (archive.kind() != kind) return input_error("the asset holds a \"" + archive.kind() + "\", not a character");
+  if (archive.kind() != character_kind)
+    return input_error("the asset holds a \"" + archive.kind() + "\", not a character");
   ArchiveReader reader(archive);
   CharacterAsset asset;
   asset.name = reader.text("name");
@@ -487,7 +480,7 @@ Result<CharacterAsset> decode_character(const Archive& archive) {
 
 Result<CharacterAsset> load_character_asset(const std::filesystem::path& path) {
   const Result<Archive> archive = Archive::open(path);
-  if (!archive.ok()) return archive.error();
+  SUPPLE_RETURN_IF_ERROR(archive);
   Result<CharacterAsset> asset = decode_character(*archive);
   if (!asset.ok()) return Error{asset.error().kind, path.string() + ": " + asset.error().message};
   return asset;

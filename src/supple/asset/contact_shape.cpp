@@ -9,7 +9,7 @@ namespace supple {
 bool ContactShape::holds(const Vec3& rest_point) const {
   for (int a = 0; a < 3; ++a) {
     const double at = (rest_point[a] - origin[a]) / cell_size;
-    if (!(at >= 0 && at <= nodes[static_cast<std::size_t>(a)] - 1)) return false;
+    if (!(at >= 0 && at <= nodes[to_size(a)] - 1)) return false;
   }
   return true;
 }
@@ -29,10 +29,10 @@ ContactShape::Sample ContactShape::sample(const Vec3& rest_point) const {
     const std::array<int, 3> bit = {corner & 1, corner >> 1 & 1, corner >> 2};
     const double value = distances[node(low[0] + bit[0], low[1] + bit[1], low[2] + bit[2])];
     Vec3 weight;
-    for (int a = 0; a < 3; ++a) weight[a] = bit[static_cast<std::size_t>(a)] ? t[a] : 1 - t[a];
+    for (int a = 0; a < 3; ++a) weight[a] = bit[to_size(a)] ? t[a] : 1 - t[a];
     result.distance += value * weight.prod();
     for (int a = 0; a < 3; ++a) {
-      const double slope = bit[static_cast<std::size_t>(a)] ? 1 : -1;
+      const double slope = bit[to_size(a)] ? 1 : -1;
       result.gradient[a] += value * slope * weight[(a + 1) % 3] * weight[(a + 2) % 3] / cell_size;
     }
   }

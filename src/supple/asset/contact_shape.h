@@ -33,9 +33,7 @@ struct ContactShape {
     Vec3 gradient;
   };
   std::size_t node(int i, int j, int k) const {
-    return static_cast<std::size_t>(i) +
-           static_cast<std::size_t>(nodes[0]) *
-               (static_cast<std::size_t>(j) + static_cast<std::size_t>(nodes[1]) * static_cast<std::size_t>(k));
+    return to_size(i) + to_size(nodes[0]) * (to_size(j) + to_size(nodes[1]) * to_size(k));
   }
   bool holds(const Vec3& rest_point) const;
   /// Trilinear; the point is moved into the grid first.

@@ -31,8 +31,7 @@ MatX surface_shape(const PoseSpaceModel& model, Index pose, const MatX& q) {
   MatX moved(3 * count, q.cols());
   Eigen::Index first = 0;
   for (const VertexBlock& block : model.surface.blocks) {
-    moved.middleRows(first, 3 * block.vertex_count()) =
-        block.basis[static_cast<std::size_t>(pose)] * q(block.columns, Eigen::all);
+    moved.middleRows(first, 3 * block.vertex_count()) = block.basis[to_size(pose)] * q(block.columns, Eigen::all);
     first += 3 * block.vertex_count();
   }
   MatX shown = MatX::Zero(3 * model.surface.vertex_count(), q.cols());

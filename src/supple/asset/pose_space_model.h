@@ -12,12 +12,12 @@
 //
 // Forces are sums over few elements, inertia over few vertices (offline/cubature). `points` are all the vertices that
 // either of them needs; nothing else of the mesh is looked at while time runs. Local bases (section 7) are zero outside
-// their region: sites that the same coordinates move stand in one block, which holds these columns only.
+// their patch: sites that the same coordinates move stand in one block, which holds these columns only.
 #pragma once
 
 #include "supple/base/types.h"
 #include "supple/fem/material.h"
-#include "supple/rig/pose_space.h"
+#include "supple/rig/deform/pose_space.h"
 
 #include <Eigen/Core>
 
@@ -82,13 +82,13 @@ struct SoftSurface {
   Index vertex_count() const { return static_cast<Index>(vertex.size()); }
 };
 
-/// A pose that leaves a region as another has it takes that pose's columns over: of each pose, for each coordinate, the
+/// A pose that leaves a patch as another has it takes that pose's columns over: of each pose, for each coordinate, the
 /// pose that its column is from, itself or one whose column is its own. Empty: all are their own.
 struct ColumnSources {
   std::vector<std::vector<Index>> poses;
 
   Index of(Index pose, Index coordinate) const {
-    return poses.empty() ? pose : poses[static_cast<std::size_t>(pose)][static_cast<std::size_t>(coordinate)];
+    return poses.empty() ? pose : poses[to_size(pose)][to_size(coordinate)];
   }
 };
 

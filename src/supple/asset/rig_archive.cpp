@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/asset/rig_archive.h"
 
-#include "supple/rig/carried_rig.h"
-#include "supple/rig/pose_space.h"
-#include "supple/rig/rig_stack.h"
-#include "supple/rig/skin_deformer.h"
+#include "supple/rig/deform/carried_rig.h"
+#include "supple/rig/deform/pose_space.h"
+#include "supple/rig/deform/rig_stack.h"
+#include "supple/rig/deform/skin_deformer.h"
 
 #include <algorithm>
 #include <limits>
@@ -15,10 +15,6 @@ namespace {
 constexpr Index no_limit = std::numeric_limits<Index>::max();
 
 std::string stage_name(const std::string& prefix, std::size_t k) { return prefix + ".stage" + std::to_string(k); }
-
-void add_number(ArchiveWriter& writer, const std::string& name, Index value) {
-  writer.add(name, std::span<const Index>(&value, 1));
-}
 
 MatX column_of(std::span<const double> values) {
   return Eigen::Map<const VecX>(values.data(), static_cast<Eigen::Index>(values.size()));
@@ -67,7 +63,7 @@ PoseLayout read_layout(ArchiveReader& reader, const std::string& prefix) {
   if (!reader.ok()) return layout;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const auto kind = static_cast<ParameterKind>(kinds[k]);
-    const auto width = static_cast<std::size_t>(parameter_width(kind));
+    const auto width = to_size(parameter_width(kind));
     if (static_cast<Eigen::Index>(layout.neutral.size() + width) > neutral.rows()) break;
     layout.add(names[k], kind, {neutral.data() + layout.neutral.size(), width}, units[k],
                scales(0, static_cast<Eigen::Index>(k)));
@@ -84,7 +80,7 @@ MatX poses_of(const PoseSpaceWeights& weights) {
 
 /// first[0] = 0, ascending, the last one `count`: where each vertex's entries begin.
 bool cuts_up(std::span<const Index> first, std::size_t count) {
-  return !first.empty() && first.front() == 0 && static_cast<std::size_t>(first.back()) == count &&
+  return !first.empty() && first.front() == 0 && to_size(first.back()) == count &&
          std::is_sorted(first.begin(), first.end());
 }
 
@@ -128,13 +124,13 @@ class RigArchive::Output {
 
   Status carried(const std::string& prefix, const CarriedRig& rig, std::span<const Index> vertices) {
     kind(prefix, "carried");
-    std::vector<Index> place(static_cast<std::size_t>(rig.surface_->vertex_count()), -1), surface, hangs_on;
+    std::vector<Index> place(to_size(rig.surface_->vertex_count()), -1), surface, hangs_on;
     std::vector<Vec3> rest;
     MatX weights(SurfaceCarry::neighbours, std::ssize(vertices));
     for (const Index vertex : vertices) {
-      const auto v = static_cast<std::size_t>(vertex);
+      const auto v = to_size(vertex);
       for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
-        Index& at = place[static_cast<std::size_t>(rig.carry_.vertex[v][k])];
+        Index& at = place[to_size(rig.carry_.vertex[v][k])];
         if (at < 0) {
           at = static_cast<Index>(surface.size());
           surface.push_back(rig.carry_.vertex[v][k]);
@@ -160,13 +156,13 @@ class RigArchive::Output {
   Status stack(const std::string& prefix, const StackRig& rig, std::span<const Index> vertices) {
     kind(prefix, "stack");
     std::vector<Vec3> rest;
-    for (const Index v : vertices) rest.push_back(rig.rest_[static_cast<std::size_t>(v)]);
+    for (const Index v : vertices) rest.push_back(rig.rest_[to_size(v)]);
     writer_.add(prefix + ".rest", columns_of(rest));
     return stages(prefix, rig.stages_, vertices);
   }
 
   Status stages(const std::string& prefix, std::span<const DeformerPtr> stages, std::span<const Index> vertices) {
-    add_number(writer_, prefix + ".stages", static_cast<Index>(stages.size()));
+    writer_.add_number(prefix + ".stages", static_cast<Index>(stages.size()));
     for (std::size_t k = 0; k < stages.size(); ++k)
       SUPPLE_RETURN_IF_ERROR(stage(stage_name(prefix, k), *stages[k], vertices));
     return {};
@@ -200,10 +196,10 @@ class RigArchive::Output {
     std::vector<Index> first = {0}, shape;
     std::vector<Vec3> displacements;
     for (const Index vertex : vertices) {
-      const auto v = static_cast<std::size_t>(vertex);
+      const auto v = to_size(vertex);
       for (Index e = table.first_[v]; e < table.first_[v + 1]; ++e) {
-        shape.push_back(table.entries_[static_cast<std::size_t>(e)].shape);
-        displacements.push_back(table.entries_[static_cast<std::size_t>(e)].displacement);
+        shape.push_back(table.entries_[to_size(e)].shape);
+        displacements.push_back(table.entries_[to_size(e)].displacement);
       }
       first.push_back(static_cast<Index>(shape.size()));
     }
@@ -214,7 +210,7 @@ class RigArchive::Output {
 
   void skin(const std::string& prefix, const SkinDeformer& skin, std::span<const Index> vertices) {
     kind(prefix, "skin");
-    add_number(writer_, prefix + ".method", static_cast<Index>(skin.method_));
+    writer_.add_number(prefix + ".method", static_cast<Index>(skin.method_));
     writer_.add(prefix + ".common_scale", MatX::Constant(1, 1, skin.common_scale_));
     std::vector<Index> parents, moves, bones, parameters;
     MatX rest(transform_size, std::ssize(skin.slots_)), local(12, std::ssize(skin.slots_));
@@ -245,10 +241,10 @@ class RigArchive::Output {
     std::vector<Index> first = {0}, bones;
     std::vector<double> weights;
     for (const Index vertex : vertices) {
-      const auto v = static_cast<std::size_t>(vertex);
+      const auto v = to_size(vertex);
       for (Index e = skin.first_influence_[v]; e < skin.first_influence_[v + 1]; ++e) {
-        bones.push_back(skin.influences_[static_cast<std::size_t>(e)].bone);
-        weights.push_back(skin.influences_[static_cast<std::size_t>(e)].weight);
+        bones.push_back(skin.influences_[to_size(e)].bone);
+        weights.push_back(skin.influences_[to_size(e)].weight);
       }
       first.push_back(static_cast<Index>(bones.size()));
     }
@@ -262,7 +258,7 @@ class RigArchive::Output {
     std::vector<Index> handles;
     MatX bindings(15, std::ssize(vertices));
     for (std::size_t k = 0; k < vertices.size(); ++k) {
-      const Wire::Binding& b = wire.bindings_[static_cast<std::size_t>(vertices[k])];
+      const Wire::Binding& b = wire.bindings_[to_size(vertices[k])];
       const bool idle = b.weight == 0;  // such a binding may never have been filled
       for (const Index handle : b.handle) handles.push_back(idle ? 0 : handle);
       if (idle)
@@ -345,8 +341,7 @@ class RigArchive::Input {
   std::vector<DeformerPtr> stages(const std::string& prefix, Index vertices) {
     std::vector<DeformerPtr> stages;
     const Index count = reader_.index(prefix + ".stages", no_limit);
-    for (Index k = 0; k < count && reader_.ok(); ++k)
-      stages.push_back(stage(stage_name(prefix, static_cast<std::size_t>(k)), vertices));
+    for (Index k = 0; k < count && reader_.ok(); ++k) stages.push_back(stage(stage_name(prefix, to_size(k)), vertices));
     return stages;
   }
 
@@ -457,7 +452,7 @@ class RigArchive::Input {
     if (layout.size() % 4 != 0) reader_.misfit(prefix + ".neutral");
     if (!reader_.ok()) return {};
     std::shared_ptr<Wire> wire(new Wire);
-    for (std::size_t v = 0; v < static_cast<std::size_t>(vertices); ++v) {
+    for (std::size_t v = 0; v < to_size(vertices); ++v) {
       const VecX numbers = bindings.col(static_cast<Eigen::Index>(v));
       Wire::Binding& b = wire->bindings_.emplace_back();
       std::copy_n(handles.begin() + static_cast<std::ptrdiff_t>(4 * v), 4, b.handle.begin());

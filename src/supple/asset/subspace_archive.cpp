@@ -6,7 +6,7 @@
 namespace supple {
 namespace {
 
-constexpr std::string_view kind = "subspace";
+constexpr std::string_view subspace_kind = "subspace";
 
 std::string group_name(std::size_t group, std::string_view what) {
   return "group" + std::to_string(group) + "." + std::string(what);
@@ -41,7 +41,7 @@ MaterialGroup read_group(ArchiveReader& reader, std::size_t group, Index r) {
   return result;
 }
 
-DisplaySurface read_surface(ArchiveReader& reader, Index r) {
+DisplaySurface read_object_surface(ArchiveReader& reader, Index r) {
   DisplaySurface surface;
   surface.rest_positions = reader.points("surface.rest_positions", ArchiveReader::any);
   surface.basis = reader.matrix("surface.basis", 3 * surface.vertex_count(), r);
@@ -51,7 +51,7 @@ DisplaySurface read_surface(ArchiveReader& reader, Index r) {
   return surface;
 }
 
-void read_elements(ArchiveReader& reader, Index groups, SubspaceModel& model) {
+void read_object_elements(ArchiveReader& reader, Index groups, SubspaceModel& model) {
   model.nodes_per_element = reader.index("nodes_per_element", 9);
   if (model.nodes_per_element != 4 && model.nodes_per_element != 8) {
     reader.misfit("nodes_per_element");
@@ -62,7 +62,7 @@ void read_elements(ArchiveReader& reader, Index groups, SubspaceModel& model) {
   model.fixed_vertices = reader.indices("fixed_vertices", ArchiveReader::any, model.vertex_count());
 }
 
-void add_surface(ArchiveWriter& writer, const DisplaySurface& surface) {
+void add_object_surface(ArchiveWriter& writer, const DisplaySurface& surface) {
   writer.add("surface.rest_positions", columns_of(surface.rest_positions));
   std::vector<Index> corners;
   for (const Triangle& triangle : surface.triangles) corners.insert(corners.end(), triangle.begin(), triangle.end());
@@ -73,14 +73,14 @@ void add_surface(ArchiveWriter& writer, const DisplaySurface& surface) {
 }  // namespace
 
 std::string encode_subspace_model(const SubspaceModel& model) {
-  ArchiveWriter writer(kind);
+  ArchiveWriter writer(subspace_kind);
   writer.add("rest_positions", columns_of(model.rest_positions));
   writer.add("basis", model.basis);
   writer.add("nodes_per_element", std::span<const Index>(&model.nodes_per_element, 1));
   writer.add("elements", model.elements);
   writer.add("element_group", model.element_group);
   writer.add("fixed_vertices", model.fixed_vertices);
-  add_surface(writer, model.surface);
+  add_object_surface(writer, model.surface);
   const auto groups = static_cast<Index>(model.groups.size());
   writer.add("groups", std::span<const Index>(&groups, 1));
   for (std::size_t g = 0; g < model.groups.size(); ++g) {
@@ -97,23 +97,22 @@ std::string encode_subspace_model(const SubspaceModel& model) {
 }
 
 Result<SubspaceModel> decode_subspace_model(const Archive& archive) {
-  if (archive.kind() != kind) {
+  if (archive.kind() != subspace_kind) {
     return input_error("the asset holds a \"" + archive.kind() + "\", not a subspace model");
   }
   const auto basis = archive.matrix("basis");
-  if (!basis.ok()) return basis.error();
+  SUPPLE_RETURN_IF_ERROR(basis);
   const auto groups = archive.indices("groups");
-  if (!groups.ok()) return groups.error();
+  SUPPLE_RETURN_IF_ERROR(groups);
   const auto r = static_cast<Index>(basis->cols());
   ArchiveReader reader(archive);
   SubspaceModel model;
   model.basis = reader.matrix("basis", basis->rows(), r);
   model.rest_positions = reader.points("rest_positions", basis->rows() / 3);
   const Index count = groups->empty() ? 0 : groups->front();
-  read_elements(reader, count, model);
-  model.surface = read_surface(reader, r);
-  for (Index g = 0; g < count && reader.status().ok(); ++g)
-    model.groups.push_back(read_group(reader, static_cast<std::size_t>(g), r));
+  read_object_elements(reader, count, model);
+  model.surface = read_object_surface(reader, r);
+  for (Index g = 0; g < count && reader.status().ok(); ++g) model.groups.push_back(read_group(reader, to_size(g), r));
   if (model.groups.empty()) reader.note(input_error("the asset has no materials; build it again"));
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;
@@ -121,7 +120,7 @@ Result<SubspaceModel> decode_subspace_model(const Archive& archive) {
 
 Result<SubspaceModel> load_subspace_model(const std::filesystem::path& path) {
   const Result<Archive> archive = Archive::open(path);
-  if (!archive.ok()) return archive.error();
+  SUPPLE_RETURN_IF_ERROR(archive);
   Result<SubspaceModel> model = decode_subspace_model(*archive);
   if (!model.ok()) return Error{model.error().kind, path.string() + ": " + model.error().message};
   return model;

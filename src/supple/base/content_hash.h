@@ -26,7 +26,7 @@ class ContentHash {
   }
   ContentHash& add(const MatX& matrix) {
     add(matrix.rows());
-    return bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(double));
+    return bytes(matrix.data(), to_size(matrix.size()) * sizeof(double));
   }
   /// Numbers, and fixed groups of them: indices, points, matrices of 3 × 3, arrays.
   template <class T>

@@ -28,8 +28,8 @@ void set_thread_count(int count) {
   requested_threads() = count > 0 ? count : hardware_threads();
   // The old limit must go first: the smallest of all living limits is the one in force.
   thread_limit().reset();
-  thread_limit() = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                         static_cast<std::size_t>(requested_threads()));
+  thread_limit() =
+      std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, to_size(requested_threads()));
 }
 
 int thread_count() { return requested_threads(); }

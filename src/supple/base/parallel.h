@@ -56,10 +56,9 @@ template <class Sum>
 double parallel_sum(std::int64_t count, std::int64_t grain, const Sum& sum) {
   if (count <= 0) return 0.0;
   if (count <= grain) return sum(std::int64_t{0}, count);
-  std::vector<double> partial(static_cast<std::size_t>((count + grain - 1) / grain));
-  parallel_ranges(count, grain, [&](std::int64_t begin, std::int64_t end) {
-    partial[static_cast<std::size_t>(begin / grain)] = sum(begin, end);
-  });
+  std::vector<double> partial(to_size((count + grain - 1) / grain));
+  parallel_ranges(count, grain,
+                  [&](std::int64_t begin, std::int64_t end) { partial[to_size(begin / grain)] = sum(begin, end); });
   double total = 0.0;
   for (const double value : partial) total += value;
   return total;

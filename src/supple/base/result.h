@@ -92,11 +92,11 @@ class [[nodiscard]] Result<void> {
 using Status = Result<void>;
 
 /// Returns the error of a Result or Status expression from the enclosing function, if there is one.
-#define SUPPLE_RETURN_IF_ERROR(expression)                          \
-  do {                                                              \
-    if (auto supple_status_ = (expression); !supple_status_.ok()) { \
-      return supple_status_.error();                                \
-    }                                                               \
+#define SUPPLE_RETURN_IF_ERROR(expression)                            \
+  do {                                                                \
+    if (auto&& supple_status_ = (expression); !supple_status_.ok()) { \
+      return supple_status_.error();                                  \
+    }                                                                 \
   } while (false)
 
 }  // namespace supple

@@ -2,6 +2,8 @@
 // The few scalar and vector types that every room shares.
 #pragma once
 
+#include "supple/base/to_size.h"
+
 #include <Eigen/Core>
 
 #include <cstdint>

@@ -182,9 +182,8 @@ template <int Nodes, class Visit>
 void for_each_batch_coloured(const ElementBatches<Nodes>& elements, const Visit& visit) {
   for (const auto& clusters : elements.colours) {
     parallel_for(static_cast<std::int64_t>(clusters.size()), 1, [&](std::int64_t k) {
-      const auto range = clusters[static_cast<std::size_t>(k)];
-      for (Index batch = range.begin; batch < range.end; ++batch)
-        visit(elements.batches[static_cast<std::size_t>(batch)]);
+      const auto range = clusters[to_size(k)];
+      for (Index batch = range.begin; batch < range.end; ++batch) visit(elements.batches[to_size(batch)]);
     });
   }
 }
@@ -199,7 +198,7 @@ double Assembly<Nodes>::energy(const Batches& elements, MaterialModel model, con
                         [&](std::int64_t begin, std::int64_t end) {
                           double sum = 0;
                           for (std::int64_t k = begin; k < end; ++k) {
-                            const ElementBatch<Nodes>& batch = elements.batches[static_cast<std::size_t>(k)];
+                            const ElementBatch<Nodes>& batch = elements.batches[to_size(k)];
                             const auto nodes = detail::gather(batch, u);
                             Lanes density(0);
                             for (std::size_t point = 0; point < batch.gradient.size(); ++point) {

@@ -93,7 +93,7 @@ Result<FullDynamics> FullDynamics::create(const ElasticBody& body, std::span<con
                                           const DynamicsSettings& settings) {
   SUPPLE_RETURN_IF_ERROR(check(settings));
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   FullDynamics dynamics(body, std::move(free).value(), settings);
   if (settings.integrator == Integrator::central_differences) {
     dynamics.stable_step_ = stability_limit(highest_frequency(body, dynamics.solver_.free()), settings);

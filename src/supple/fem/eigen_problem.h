@@ -8,7 +8,7 @@
 
 #include "supple/base/progress.h"
 #include "supple/fem/modes.h"
-#include "supple/math/lanczos.h"
+#include "supple/math/sparse/lanczos.h"
 
 namespace supple {
 

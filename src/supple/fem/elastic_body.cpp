@@ -73,7 +73,7 @@ Status check_element_materials(const VolumeMesh<Nodes>& mesh) {
   }
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     const Index material = mesh.element_material[e];
-    if (material < 0 || static_cast<std::size_t>(material) >= mesh.materials.size()) {
+    if (material < 0 || to_size(material) >= mesh.materials.size()) {
       return input_error(
           fmt::format("element {} names material {}, but there are {}", e, material, mesh.materials.size()));
     }
@@ -100,9 +100,8 @@ BlockMatrix consistent_mass_of(const VolumeMesh<Nodes>& mesh, std::shared_ptr<co
     const double density = mesh.material_of(e).density;
     for (int a = 0; a < Nodes; ++a) {
       for (int b = 0; b < Nodes; ++b) {
-        mass.block_at(mesh.elements[e][static_cast<std::size_t>(a)], mesh.elements[e][static_cast<std::size_t>(b)])
-            .diagonal()
-            .array() += density * products(a, b);
+        mass.block_at(mesh.elements[e][to_size(a)], mesh.elements[e][to_size(b)]).diagonal().array() +=
+            density * products(a, b);
       }
     }
   }
@@ -130,7 +129,7 @@ double volume_of(const ElementBatches<Nodes>& elements) {
 template <int Nodes>
 void pose_elements(ElementBatches<Nodes>& elements, const VecX& positions) {
   parallel_for(static_cast<std::int64_t>(elements.batches.size()), 64, [&](std::int64_t b) {
-    ElementBatch<Nodes>& batch = elements.batches[static_cast<std::size_t>(b)];
+    ElementBatch<Nodes>& batch = elements.batches[to_size(b)];
     for (std::size_t point = 0; point < batch.gradient.size(); ++point) {
       Matrix3<Lanes> F = Matrix3<Lanes>::Zero();
       for (int a = 0; a < Nodes; ++a) {
@@ -138,10 +137,7 @@ void pose_elements(ElementBatches<Nodes>& elements, const VecX& positions) {
         for (int i = 0; i < 3; ++i) {
           Lanes value(0.0);
           for (int lane = 0; lane < Lanes::width; ++lane)
-            value.set(lane,
-                      positions[3 * static_cast<Eigen::Index>(
-                                        batch.vertex[static_cast<std::size_t>(a)][static_cast<std::size_t>(lane)]) +
-                                i]);
+            value.set(lane, positions[3 * static_cast<Eigen::Index>(batch.vertex[to_size(a)][to_size(lane)]) + i]);
           x[i] = value;
         }
         F += x * batch.gradient[point].col(a).transpose();

@@ -7,7 +7,7 @@
 
 #include "supple/base/result.h"
 #include "supple/fem/material.h"
-#include "supple/math/block_matrix.h"
+#include "supple/math/sparse/block_matrix.h"
 #include "supple/mesh/volume_mesh.h"
 
 #include <memory>

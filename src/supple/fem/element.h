@@ -33,8 +33,7 @@ template <int Nodes>
 std::array<Vec3, Nodes> element_nodes(const VolumeMesh<Nodes>& mesh, std::size_t element) {
   std::array<Vec3, Nodes> nodes;
   for (int a = 0; a < Nodes; ++a) {
-    nodes[static_cast<std::size_t>(a)] =
-        mesh.vertices[static_cast<std::size_t>(mesh.elements[element][static_cast<std::size_t>(a)])];
+    nodes[to_size(a)] = mesh.vertices[to_size(mesh.elements[element][to_size(a)])];
   }
   return nodes;
 }

@@ -33,7 +33,7 @@ std::vector<Index> spatial_order(const VolumeMesh<Nodes>& mesh) {
   std::vector<std::pair<std::uint64_t, Index>> keys(mesh.elements.size());
   for (std::size_t e = 0; e < keys.size(); ++e) {
     Vec3 centre = Vec3::Zero();
-    for (const Index v : mesh.elements[e]) centre += mesh.vertices[static_cast<std::size_t>(v)];
+    for (const Index v : mesh.elements[e]) centre += mesh.vertices[to_size(v)];
     const Vec3 cell = (centre / Nodes - bounds.min()) * (0x1fffff / extent);
     std::uint64_t key = 0;
     for (int axis = 0; axis < 3; ++axis) key |= spread_bits(static_cast<std::uint64_t>(cell[axis])) << axis;
@@ -58,10 +58,9 @@ void fill_lane(ElementBatch<Nodes>& batch, int lane, const VolumeMesh<Nodes>& me
   batch.lame.mu.set(lane, lame.mu);
   batch.lame.lambda.set(lane, lame.lambda);
   for (std::size_t a = 0; a < Nodes; ++a) {
-    batch.vertex[a][static_cast<std::size_t>(lane)] = mesh.elements[element][a];
+    batch.vertex[a][to_size(lane)] = mesh.elements[element][a];
     for (std::size_t b = 0; b < Nodes; ++b) {
-      batch.block[a * Nodes + b][static_cast<std::size_t>(lane)] =
-          pattern.find(mesh.elements[element][a], mesh.elements[element][b]);
+      batch.block[a * Nodes + b][to_size(lane)] = pattern.find(mesh.elements[element][a], mesh.elements[element][b]);
     }
   }
 }
@@ -79,7 +78,7 @@ std::vector<std::vector<typename ElementBatches<Nodes>::Range>> colour_clusters(
     const auto for_each_vertex = [&](const auto& visit) {
       for (std::size_t k = begin; k < end; ++k) {
         for (const auto& lanes : batches[k].vertex) {
-          for (const Index v : lanes) visit(static_cast<std::size_t>(v));
+          for (const Index v : lanes) visit(to_size(v));
         }
       }
     };
@@ -109,12 +108,12 @@ ElementBatches<Nodes> make_element_batches(const VolumeMesh<Nodes>& mesh, const 
   ElementBatches<Nodes> result;
   result.batches.resize((order.size() + width - 1) / width);
   parallel_for(static_cast<std::int64_t>(result.batches.size()), 256, [&](std::int64_t k) {
-    ElementBatch<Nodes>& batch = result.batches[static_cast<std::size_t>(k)];
-    const std::size_t first = static_cast<std::size_t>(k) * width;
+    ElementBatch<Nodes>& batch = result.batches[to_size(k)];
+    const std::size_t first = to_size(k) * width;
     batch.count = static_cast<int>(std::min(width, order.size() - first));
     for (int lane = 0; lane < Lanes::width; ++lane) {
       const bool active = lane < batch.count;
-      const auto element = static_cast<std::size_t>(order[active ? first + static_cast<std::size_t>(lane) : first]);
+      const auto element = to_size(order[active ? first + to_size(lane) : first]);
       fill_lane(batch, lane, mesh, element, pattern, active ? 1.0 : 0.0);
     }
   });

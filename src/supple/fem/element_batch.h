@@ -11,8 +11,8 @@
 
 #include "supple/fem/element.h"
 #include "supple/fem/material.h"
-#include "supple/math/block_matrix.h"
-#include "supple/math/pack.h"
+#include "supple/math/simd/pack.h"
+#include "supple/math/sparse/block_matrix.h"
 
 #include <array>
 #include <vector>

@@ -8,16 +8,16 @@ namespace supple {
 Result<FreeVertices> FreeVertices::create(const ElasticBody& body, std::span<const Index> fixed) {
   const Index count = body.vertex_count();
   FreeVertices result;
-  result.is_free_.assign(static_cast<std::size_t>(count), 1);
+  result.is_free_.assign(to_size(count), 1);
   for (const Index vertex : fixed) {
     if (vertex < 0 || vertex >= count) {
       return input_error(
           fmt::format("fixed vertex {} does not exist; the mesh has vertices 0 to {}", vertex, count - 1));
     }
-    result.is_free_[static_cast<std::size_t>(vertex)] = 0;
+    result.is_free_[to_size(vertex)] = 0;
   }
   for (Index vertex = 0; vertex < count; ++vertex) {
-    char& is_free = result.is_free_[static_cast<std::size_t>(vertex)];
+    char& is_free = result.is_free_[to_size(vertex)];
     if (!(body.lumped_mass()[3 * vertex] > 0)) is_free = 0;
     if (is_free != 0) result.free_.push_back(vertex);
   }
@@ -34,7 +34,7 @@ void FreeVertices::clear_fixed(VecX& x) const {
 VecX FreeVertices::restrict(const VecX& all) const {
   VecX result(3 * count());
   for (Index k = 0; k < count(); ++k) {
-    result.segment<3>(3 * k) = all.segment<3>(3 * free_[static_cast<std::size_t>(k)]);
+    result.segment<3>(3 * k) = all.segment<3>(3 * free_[to_size(k)]);
   }
   return result;
 }
@@ -42,7 +42,7 @@ VecX FreeVertices::restrict(const VecX& all) const {
 VecX FreeVertices::expand(const VecX& free) const {
   VecX result = VecX::Zero(3 * total());
   for (Index k = 0; k < count(); ++k) {
-    result.segment<3>(3 * free_[static_cast<std::size_t>(k)]) = free.segment<3>(3 * k);
+    result.segment<3>(3 * free_[to_size(k)]) = free.segment<3>(3 * k);
   }
   return result;
 }

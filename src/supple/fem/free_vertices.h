@@ -19,7 +19,7 @@ class FreeVertices {
   std::span<const Index> vertices() const { return free_; }
   Index count() const { return static_cast<Index>(free_.size()); }
   Index total() const { return static_cast<Index>(is_free_.size()); }
-  bool is_free(Index vertex) const { return is_free_[static_cast<std::size_t>(vertex)] != 0; }
+  bool is_free(Index vertex) const { return is_free_[to_size(vertex)] != 0; }
 
   /// Sets the entries of fixed vertices to zero.
   void clear_fixed(VecX& x) const;

@@ -2,7 +2,7 @@
 #include "supple/fem/linear_solver.h"
 
 #include "supple/base/parallel.h"
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 
 #include <Eigen/LU>
 
@@ -30,12 +30,12 @@ struct LinearSolver::Krylov {
 
   /// False when a diagonal block is not positive definite.
   bool prepare(const BlockMatrix& A, const FreeVertices& free) {
-    inverse_diagonal.assign(static_cast<std::size_t>(A.rows()), Mat3::Zero());
+    inverse_diagonal.assign(to_size(A.rows()), Mat3::Zero());
     for (const Index v : free.vertices()) {
       const Eigen::Map<const Mat3> block(A.block(A.pattern().find(v, v)));
       const double minor = block(0, 0) * block(1, 1) - block(0, 1) * block(1, 0);
       if (!(block(0, 0) > 0) || !(minor > 0) || !(block.determinant() > 0)) return false;
-      inverse_diagonal[static_cast<std::size_t>(v)] = block.inverse();
+      inverse_diagonal[to_size(v)] = block.inverse();
     }
     return true;
   }
@@ -43,9 +43,8 @@ struct LinearSolver::Krylov {
   /// z = D⁻¹ r; zero at fixed vertices.
   void precondition() {
     z.resize(r.size());
-    parallel_for(static_cast<std::int64_t>(inverse_diagonal.size()), vector_grain / 3, [&](std::int64_t v) {
-      z.segment<3>(3 * v) = inverse_diagonal[static_cast<std::size_t>(v)] * r.segment<3>(3 * v);
-    });
+    parallel_for(static_cast<std::int64_t>(inverse_diagonal.size()), vector_grain / 3,
+                 [&](std::int64_t v) { z.segment<3>(3 * v) = inverse_diagonal[to_size(v)] * r.segment<3>(3 * v); });
   }
 };
 

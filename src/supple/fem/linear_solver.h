@@ -4,7 +4,7 @@
 #pragma once
 
 #include "supple/fem/free_vertices.h"
-#include "supple/math/block_matrix.h"
+#include "supple/math/sparse/block_matrix.h"
 
 #include <memory>
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "supple/fem/material.h"
-#include "supple/math/svd3.h"
+#include "supple/math/dense/svd3.h"
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>

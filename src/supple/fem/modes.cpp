@@ -4,7 +4,7 @@
 #include "supple/fem/eigen_problem.h"
 #include "supple/fem/free_columns.h"
 #include "supple/fem/rigid_motions.h"
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 
 #include <numbers>
 
@@ -68,16 +68,16 @@ Modes finish(const EigenProblem& problem, const FreeVertices& free, Eigenpairs p
 Result<Modes> compute_modes(const ElasticBody& body, std::span<const Index> fixed, const ModesSettings& settings,
                             Progress& progress) {
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   progress.stage("assembling");
   const EigenProblem problem = make_problem(body, *free);
   const Result<bool> dense = choose_dense(problem.size(), problem.size() - problem.rigid.cols(), settings.count);
-  if (!dense.ok()) return dense.error();
+  SUPPLE_RETURN_IF_ERROR(dense);
   progress.stage("computing modes");
   const double scale = eigenvalue_scale(problem, free->restrict(body.rest_positions()));
   Result<Eigenpairs> pairs = *dense ? Result<Eigenpairs>(solve_dense(problem, settings.count))
                                     : solve_lanczos(problem, scale, settings, progress);
-  if (!pairs.ok()) return pairs.error();
+  SUPPLE_RETURN_IF_ERROR(pairs);
   Modes modes = finish(problem, *free, std::move(pairs).value());
   progress.update(1.0);
   SUPPLE_RETURN_IF_ERROR(check_modes(modes, scale));

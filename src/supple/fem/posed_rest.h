@@ -6,7 +6,7 @@
 // are kept within limits, its rotation as it is:  F_Φ = W Σ Vᵀ,  Σ → clamp(Σ).
 #pragma once
 
-#include "supple/math/svd3.h"
+#include "supple/math/dense/svd3.h"
 
 #include <limits>
 

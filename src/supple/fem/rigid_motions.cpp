@@ -27,8 +27,8 @@ std::vector<Piece> pieces_of(const ElasticBody& body) {
   for (std::size_t v = 0; v < piece_of_vertex.size(); ++v) {
     const Index piece = piece_of_vertex[v];
     if (piece < 0) continue;
-    if (piece >= static_cast<Index>(pieces.size())) pieces.resize(static_cast<std::size_t>(piece) + 1);
-    pieces[static_cast<std::size_t>(piece)].vertices.push_back(static_cast<Index>(v));
+    if (piece >= static_cast<Index>(pieces.size())) pieces.resize(to_size(piece) + 1);
+    pieces[to_size(piece)].vertices.push_back(static_cast<Index>(v));
   }
   const VecX& X = body.rest_positions();
   for (Piece& piece : pieces) {
@@ -62,20 +62,20 @@ MatX motions_allowed(const ElasticBody& body, const FreeVertices& free, const Pi
 
 std::vector<Index> connected_pieces(const ElasticBody& body) {
   const BlockPattern& pattern = body.consistent_mass().pattern();
-  std::vector<Index> piece(static_cast<std::size_t>(body.vertex_count()), -1);
+  std::vector<Index> piece(to_size(body.vertex_count()), -1);
   std::vector<Index> stack;
   Index count = 0;
   for (Index seed = 0; seed < body.vertex_count(); ++seed) {
-    if (piece[static_cast<std::size_t>(seed)] >= 0 || !(body.lumped_mass()[3 * seed] > 0)) continue;
+    if (piece[to_size(seed)] >= 0 || !(body.lumped_mass()[3 * seed] > 0)) continue;
     stack.assign(1, seed);
-    piece[static_cast<std::size_t>(seed)] = count;
+    piece[to_size(seed)] = count;
     while (!stack.empty()) {
-      const auto v = static_cast<std::size_t>(stack.back());
+      const auto v = to_size(stack.back());
       stack.pop_back();
       for (Index k = pattern.row_begin[v]; k < pattern.row_begin[v + 1]; ++k) {
-        const Index other = pattern.column[static_cast<std::size_t>(k)];
-        if (piece[static_cast<std::size_t>(other)] >= 0) continue;
-        piece[static_cast<std::size_t>(other)] = count;
+        const Index other = pattern.column[to_size(k)];
+        if (piece[to_size(other)] >= 0) continue;
+        piece[to_size(other)] = count;
         stack.push_back(other);
       }
     }

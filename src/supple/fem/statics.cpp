@@ -110,7 +110,7 @@ std::string why_not(const ElasticBody& body, const VecX& u, double load) {
 Result<StaticsResult> solve_static(const ElasticBody& body, std::span<const Index> fixed, const VecX& external_force,
                                    const StaticsSettings& settings, Progress& progress) {
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   if (settings.load_steps < 1) return input_error("at least one load step is needed");
   if (rigid_motions(body, *free).cols() > 0) {
     return input_error(

@@ -39,7 +39,7 @@ class ByteReader {
 
   bool skip(std::uint64_t count) {
     if (count > bytes_left()) return false;
-    position_ += static_cast<std::size_t>(count);
+    position_ += to_size(count);
     return true;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/file.h"
 
+#include "supple/base/to_size.h"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -46,7 +48,7 @@ bool write_all(int fd, std::string_view bytes) {
     const ssize_t written = ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(to_size(written));
   }
   return true;
 }
@@ -87,14 +89,14 @@ Result<std::string> read_file(const std::filesystem::path& path) {
     return input_error(fmt::format("{} isn't an ordinary file; copy its content into one.", path.string()));
   if (info.st_size > largest_file)
     return input_error(fmt::format("{} is larger than 16 GiB, more than we read; split or coarsen it.", path.string()));
-  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  std::string bytes(to_size(info.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
     const ssize_t got = ::read(file.get(), bytes.data() + filled, std::min(bytes.size() - filled, largest_transfer));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failure(fmt::format("Can't read {}: {}.", path.string(), reason()));
     if (got == 0) break;  // somebody shortened the file meanwhile
-    filled += static_cast<std::size_t>(got);
+    filled += to_size(got);
   }
   bytes.resize(filled);
   return bytes;
@@ -155,7 +157,7 @@ Status AtomicFile::commit() {
 
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
   Result<AtomicFile> file = AtomicFile::open(path);
-  if (!file.ok()) return file.error();
+  SUPPLE_RETURN_IF_ERROR(file);
   SUPPLE_RETURN_IF_ERROR(file->write(bytes));
   return file->commit();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/file_kind.h"
 
-#include "supple/io/stl.h"
+#include "supple/io/mesh/stl.h"
 #include "supple/io/text_scanner.h"
 
 #include <array>

@@ -100,7 +100,7 @@ std::string_view TextScanner::token() {
          !joins_next_line(cursor_)) {
     ++cursor_;
   }
-  return {begin, static_cast<std::size_t>(cursor_ - begin)};
+  return {begin, to_size(cursor_ - begin)};
 }
 
 std::string_view TextScanner::peek() {
@@ -116,7 +116,7 @@ std::string_view TextScanner::rest_of_line() {
   const char* end = cursor_;
   while (begin != end && is_blank(*begin)) ++begin;
   while (begin != end && (is_blank(end[-1]) || (syntax_.continues_lines && end[-1] == '\\'))) --end;
-  return {begin, static_cast<std::size_t>(end - begin)};
+  return {begin, to_size(end - begin)};
 }
 
 bool TextScanner::next_line(TextScanner& line) {
@@ -173,7 +173,7 @@ bool TextScanner::read_count(std::size_t& count, std::size_t bytes_each) {
     fault_ = fail(fmt::format("a count of {} is impossible; the file is damaged", value)).message;
     return false;
   }
-  count = static_cast<std::size_t>(value);
+  count = to_size(value);
   // A line scanner sees only its own line; its file holds at least the rest of that line, checked by the caller.
   if (!is_line_ && count > bytes_left() / bytes_each + 1) {
     fault_ =

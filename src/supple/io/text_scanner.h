@@ -58,7 +58,7 @@ class TextScanner {
   /// A word that must be there.
   bool expect(std::string_view word);
 
-  std::size_t bytes_left() const { return static_cast<std::size_t>(end_ - cursor_); }
+  std::size_t bytes_left() const { return to_size(end_ - cursor_); }
   std::size_t line_number() const;
   std::string_view file_name() const { return file_name_; }
   /// Everything from here on, and moving past it: for sections that aren't text.

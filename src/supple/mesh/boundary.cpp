@@ -48,12 +48,12 @@ std::vector<Face<Nodes>> bucket_faces(const VolumeMesh<Nodes>& mesh, std::vector
     Face<Nodes>& face = unsorted[number];
     face = {face_vertices(mesh, number), number};
     std::sort(face.key.begin(), face.key.end());
-    ++begin[static_cast<std::size_t>(face.key[0]) + 1];
+    ++begin[to_size(face.key[0]) + 1];
   }
   for (std::size_t v = 0; v < mesh.vertices.size(); ++v) begin[v + 1] += begin[v];
   std::vector<Face<Nodes>> sorted(faces);
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-  for (const Face<Nodes>& face : unsorted) sorted[next[static_cast<std::size_t>(face.key[0])]++] = face;
+  for (const Face<Nodes>& face : unsorted) sorted[next[to_size(face.key[0])]++] = face;
   return sorted;
 }
 
@@ -82,7 +82,7 @@ std::vector<std::size_t> lonely_faces(const VolumeMesh<Nodes>& mesh, Index& crow
 void compact_vertices(const std::vector<Vec3>& vertices, BoundarySurface& boundary) {
   std::vector<Index> surface_vertex(vertices.size(), -1);
   for (const Triangle& t : boundary.surface.triangles) {
-    for (const Index v : t) surface_vertex[static_cast<std::size_t>(v)] = 0;
+    for (const Index v : t) surface_vertex[to_size(v)] = 0;
   }
   for (std::size_t v = 0; v < vertices.size(); ++v) {
     if (surface_vertex[v] < 0) continue;
@@ -91,7 +91,7 @@ void compact_vertices(const std::vector<Vec3>& vertices, BoundarySurface& bounda
     boundary.surface.vertices.push_back(vertices[v]);
   }
   for (Triangle& t : boundary.surface.triangles) {
-    for (Index& v : t) v = surface_vertex[static_cast<std::size_t>(v)];
+    for (Index& v : t) v = surface_vertex[to_size(v)];
   }
 }
 

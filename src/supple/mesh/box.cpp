@@ -6,8 +6,7 @@ namespace {
 
 std::vector<Vec3> lattice_vertices(const Vec3& size, const std::array<int, 3>& cells) {
   std::vector<Vec3> vertices;
-  vertices.reserve(static_cast<std::size_t>(cells[0] + 1) * static_cast<std::size_t>(cells[1] + 1) *
-                   static_cast<std::size_t>(cells[2] + 1));
+  vertices.reserve(to_size(cells[0] + 1) * to_size(cells[1] + 1) * to_size(cells[2] + 1));
   for (int k = 0; k <= cells[2]; ++k) {
     for (int j = 0; j <= cells[1]; ++j) {
       for (int i = 0; i <= cells[0]; ++i) {

@@ -30,7 +30,7 @@ class DisjointSets {
   }
 
  private:
-  Index& parent(Index item) { return parent_[static_cast<std::size_t>(item)]; }
+  Index& parent(Index item) { return parent_[to_size(item)]; }
   std::vector<Index> parent_;
 };
 

@@ -31,8 +31,8 @@ std::vector<std::array<Index, 2>> feature_edges(const Surface& surface, double m
   const std::vector<Vec3> normals = triangle_normals(surface);
   std::vector<std::array<Index, 2>> edges;
   for_each_edge(sorted_edge_uses(surface.triangles), [&](std::span<const EdgeUse> uses) {
-    const bool smooth = uses.size() == 2 && normals[static_cast<std::size_t>(uses[0].triangle)].dot(
-                                                normals[static_cast<std::size_t>(uses[1].triangle)]) > flattest;
+    const bool smooth =
+        uses.size() == 2 && normals[to_size(uses[0].triangle)].dot(normals[to_size(uses[1].triangle)]) > flattest;
     if (!smooth) edges.push_back({uses[0].low, uses[0].high});
   });
   return edges;

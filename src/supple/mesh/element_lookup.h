@@ -13,7 +13,7 @@ class ElementLookup {
   explicit ElementLookup(const VolumeMesh<Nodes>& mesh) {
     std::vector<Bounds> boxes(mesh.elements.size());
     for (std::size_t e = 0; e < boxes.size(); ++e) {
-      for (const Index v : mesh.elements[e]) boxes[e].add(mesh.vertices[static_cast<std::size_t>(v)]);
+      for (const Index v : mesh.elements[e]) boxes[e].add(mesh.vertices[to_size(v)]);
     }
     build(boxes);
   }
@@ -56,13 +56,11 @@ class ElementLookup {
   template <class Visit>
   void visit_cell(int i, int j, int k, const Visit& visit) const {
     const std::size_t cell = offset(i, j, k);
-    for (Index e = first_[cell]; e < first_[cell + 1]; ++e) visit(elements_[static_cast<std::size_t>(e)]);
+    for (Index e = first_[cell]; e < first_[cell + 1]; ++e) visit(elements_[to_size(e)]);
   }
 
   std::size_t offset(int i, int j, int k) const {
-    return static_cast<std::size_t>(i) +
-           static_cast<std::size_t>(cells_[0]) *
-               (static_cast<std::size_t>(j) + static_cast<std::size_t>(cells_[1]) * static_cast<std::size_t>(k));
+    return to_size(i) + to_size(cells_[0]) * (to_size(j) + to_size(cells_[1]) * to_size(k));
   }
 
   Vec3 origin_ = Vec3::Zero();

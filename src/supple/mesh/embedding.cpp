@@ -31,8 +31,8 @@ template <int Nodes>
 Corners<Nodes> corners_of(const VolumeMesh<Nodes>& mesh, Index element) {
   Corners<Nodes> corners;
   for (int c = 0; c < Nodes; ++c) {
-    const Index v = mesh.elements[static_cast<std::size_t>(element)][static_cast<std::size_t>(c)];
-    corners.col(c) = mesh.vertices[static_cast<std::size_t>(v)];
+    const Index v = mesh.elements[to_size(element)][to_size(c)];
+    corners.col(c) = mesh.vertices[to_size(v)];
   }
   return corners;
 }
@@ -194,12 +194,12 @@ Result<Embedding> embed_points(const VolumeMesh<Nodes>& mesh, std::span<const Ve
   embedding.vertices.resize(points.size() * Nodes);
   embedding.weights.resize(points.size() * Nodes);
   parallel_for(static_cast<std::int64_t>(points.size()), 512, [&](std::int64_t i) {
-    const auto p = static_cast<std::size_t>(i);
+    const auto p = to_size(i);
     const auto [element, place] = find_place(mesh, lookup, points[p]);
     embedding.element[p] = element;
     embedding.distance[p] = place.distance;
     for (std::size_t c = 0; c < Nodes; ++c) {
-      embedding.vertices[p * Nodes + c] = mesh.elements[static_cast<std::size_t>(element)][c];
+      embedding.vertices[p * Nodes + c] = mesh.elements[to_size(element)][c];
       embedding.weights[p * Nodes + c] = place.weights[static_cast<Eigen::Index>(c)];
     }
   });
@@ -213,10 +213,10 @@ Result<std::vector<Index>> under_paint(const VolumeMesh<Nodes>& mesh, const Surf
   const ElementLookup lookup(mesh);
   std::set<Index> elements;
   for (const Index v : painted) {
-    if (v < 0 || static_cast<std::size_t>(v) >= surface.vertices.size())
+    if (v < 0 || to_size(v) >= surface.vertices.size())
       return input_error(
           fmt::format("Painted vertex {} doesn't exist; the surface has {}.", v, surface.vertices.size()));
-    const Vec3& point = surface.vertices[static_cast<std::size_t>(v)];
+    const Vec3& point = surface.vertices[to_size(v)];
     SUPPLE_RETURN_IF_ERROR(check_points({&point, 1}));
     const auto [nearest, place] = find_place(mesh, lookup, point);
     elements.insert(nearest);
@@ -228,7 +228,7 @@ Result<std::vector<Index>> under_paint(const VolumeMesh<Nodes>& mesh, const Surf
   }
   std::vector<Index> vertices;
   for (const Index e : elements) {
-    const auto& corners = mesh.elements[static_cast<std::size_t>(e)];
+    const auto& corners = mesh.elements[to_size(e)];
     vertices.insert(vertices.end(), corners.begin(), corners.end());
   }
   std::sort(vertices.begin(), vertices.end());
@@ -245,8 +245,7 @@ MatX Embedding::interpolate(const Eigen::Ref<const MatX>& displacements) const {
     auto rows = result.middleRows<3>(3 * p);
     rows.setZero();
     for (std::int64_t k = p * nodes; k < (p + 1) * nodes; ++k)
-      rows += weights[static_cast<std::size_t>(k)] *
-              displacements.middleRows<3>(3 * Eigen::Index{vertices[static_cast<std::size_t>(k)]});
+      rows += weights[to_size(k)] * displacements.middleRows<3>(3 * Eigen::Index{vertices[to_size(k)]});
   });
   return result;
 }
@@ -256,8 +255,7 @@ MatX Embedding::spread(const Eigen::Ref<const MatX>& forces) const {
   MatX result = MatX::Zero(3 * static_cast<Eigen::Index>(mesh_vertices), forces.cols());
   for (Eigen::Index p = 0; p < static_cast<Eigen::Index>(size()); ++p) {
     for (Eigen::Index k = p * nodes; k < (p + 1) * nodes; ++k)
-      result.middleRows<3>(3 * Eigen::Index{vertices[static_cast<std::size_t>(k)]}) +=
-          weights[static_cast<std::size_t>(k)] * forces.middleRows<3>(3 * p);
+      result.middleRows<3>(3 * Eigen::Index{vertices[to_size(k)]}) += weights[to_size(k)] * forces.middleRows<3>(3 * p);
   }
   return result;
 }
@@ -271,7 +269,7 @@ Result<std::vector<Index>> painted_vertices(const Surface& surface, std::string_
   if (found == surface.attributes.end())
     return input_error(fmt::format("The surface has no paint called '{}'.", attribute));
   std::vector<Index> painted;
-  const auto components = static_cast<std::size_t>(std::max(1, found->components));
+  const auto components = to_size(std::max(1, found->components));
   for (std::size_t v = 0; v < surface.vertices.size() && v * components < found->values.size(); ++v) {
     if (found->values[v * components] > 0.5f) painted.push_back(static_cast<Index>(v));
   }

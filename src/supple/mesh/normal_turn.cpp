@@ -8,13 +8,12 @@ namespace supple {
 VertexAreas vertex_areas(std::span<const Triangle> triangles, std::span<const Vec3> positions) {
   VertexAreas sums{std::vector<Vec3>(positions.size(), Vec3::Zero()), std::vector<double>(positions.size(), 0.0)};
   for (const Triangle& t : triangles) {
-    const Vec3& x = positions[static_cast<std::size_t>(t[0])];
-    const Vec3 a =
-        0.5 * (positions[static_cast<std::size_t>(t[1])] - x).cross(positions[static_cast<std::size_t>(t[2])] - x);
+    const Vec3& x = positions[to_size(t[0])];
+    const Vec3 a = 0.5 * (positions[to_size(t[1])] - x).cross(positions[to_size(t[2])] - x);
     const double area = a.norm();
     for (const Index v : t) {
-      sums.vector[static_cast<std::size_t>(v)] += a;
-      sums.area[static_cast<std::size_t>(v)] += area;
+      sums.vector[to_size(v)] += a;
+      sums.area[to_size(v)] += area;
     }
   }
   return sums;
@@ -25,8 +24,7 @@ std::vector<Vec3> normal_turn_rates(std::span<const Triangle> triangles, std::sp
   const VertexAreas areas = vertex_areas(triangles, positions);
   std::vector<Vec3> change(positions.size(), Vec3::Zero()), turn(positions.size(), Vec3::Zero());
   for (const Triangle& t : triangles) {
-    const auto [i, j, k] =
-        std::array{static_cast<std::size_t>(t[0]), static_cast<std::size_t>(t[1]), static_cast<std::size_t>(t[2])};
+    const auto [i, j, k] = std::array{to_size(t[0]), to_size(t[1]), to_size(t[2])};
     const Vec3 e = positions[j] - positions[i], f = positions[k] - positions[i];
     const Vec3 a = 0.5 * e.cross(f);
     const Vec3 da = 0.5 * ((rates[j] - rates[i]).cross(f) + e.cross(rates[k] - rates[i]));

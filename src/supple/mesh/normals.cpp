@@ -12,7 +12,7 @@ namespace supple {
 namespace {
 
 Vec3 area_vector(const Triangle& t, std::span<const Vec3> p) {
-  const auto at = [&](int corner) -> const Vec3& { return p[static_cast<std::size_t>(t[corner])]; };
+  const auto at = [&](int corner) -> const Vec3& { return p[to_size(t[corner])]; };
   return 0.5 * (at(1) - at(0)).cross(at(2) - at(0));
 }
 
@@ -28,13 +28,13 @@ DisjointSets smooth_fans(const Surface& surface, double crease_degrees) {
   const std::vector<Vec3> normals = triangle_normals(surface);
   DisjointSets corners(3 * surface.triangles.size());
   const auto corner_at = [&](Index triangle, Index vertex) {
-    const Triangle& t = surface.triangles[static_cast<std::size_t>(triangle)];
+    const Triangle& t = surface.triangles[to_size(triangle)];
     return 3 * triangle + static_cast<Index>(std::find(t.begin(), t.end(), vertex) - t.begin());
   };
   for_each_edge(sorted_edge_uses(surface.triangles), [&](std::span<const EdgeUse> uses) {
     if (uses.size() != 2) return;
     const auto a = uses[0].triangle, b = uses[1].triangle;
-    if (normals[static_cast<std::size_t>(a)].dot(normals[static_cast<std::size_t>(b)]) < flattest) return;
+    if (normals[to_size(a)].dot(normals[to_size(b)]) < flattest) return;
     for (const Index vertex : {uses[0].low, uses[0].high}) corners.unite(corner_at(a, vertex), corner_at(b, vertex));
   });
   return corners;
@@ -65,7 +65,7 @@ std::vector<Vec3> vertex_normals(std::span<const Triangle> triangles, std::span<
   std::vector<Vec3> normals(positions.size(), Vec3(Vec3::Zero()));
   for (const Triangle& t : triangles) {
     const Vec3 area = area_vector(t, positions);
-    for (const Index v : t) normals[static_cast<std::size_t>(v)] += area;
+    for (const Index v : t) normals[to_size(v)] += area;
   }
   for (Vec3& normal : normals) normal = unit_or(normal, Vec3(Vec3::UnitZ()));
   return normals;
@@ -79,11 +79,11 @@ CreasedSurface split_at_creases(const Surface& surface, double crease_degrees) {
   std::vector<Index> vertex_of_fan(3 * surface.triangles.size(), -1);
   for (std::size_t corner = 0; corner < vertex_of_fan.size(); ++corner) {
     Index& vertex = result.surface.triangles[corner / 3][corner % 3];
-    Index& fan_vertex = vertex_of_fan[static_cast<std::size_t>(fans.find(static_cast<Index>(corner)))];
+    Index& fan_vertex = vertex_of_fan[to_size(fans.find(static_cast<Index>(corner)))];
     if (fan_vertex < 0) {
       fan_vertex = static_cast<Index>(result.source_vertex.size());
       result.source_vertex.push_back(vertex);
-      result.surface.vertices.push_back(surface.vertices[static_cast<std::size_t>(vertex)]);
+      result.surface.vertices.push_back(surface.vertices[to_size(vertex)]);
     }
     vertex = fan_vertex;
   }

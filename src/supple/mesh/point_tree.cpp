@@ -19,21 +19,21 @@ PointTree::PointTree(std::span<const Vec3> points)
     : points_(points.begin(), points.end()), index_(points.size()), axis_(points.size(), 0) {
   std::iota(index_.begin(), index_.end(), 0);
   build(0, points_.size());
-  for (std::size_t k = 0; k < index_.size(); ++k) points_[k] = points[static_cast<std::size_t>(index_[k])];
+  for (std::size_t k = 0; k < index_.size(); ++k) points_[k] = points[to_size(index_[k])];
 }
 
 void PointTree::build(std::size_t begin, std::size_t end) {
   if (end - begin < 2) return;
   Bounds bounds;
-  for (std::size_t k = begin; k < end; ++k) bounds.add(points_[static_cast<std::size_t>(index_[k])]);
+  for (std::size_t k = begin; k < end; ++k) bounds.add(points_[to_size(index_[k])]);
   int axis = 0;
   (bounds.max - bounds.min).maxCoeff(&axis);
   const std::size_t middle = begin + (end - begin) / 2;
   std::nth_element(index_.begin() + static_cast<std::ptrdiff_t>(begin),
                    index_.begin() + static_cast<std::ptrdiff_t>(middle),
                    index_.begin() + static_cast<std::ptrdiff_t>(end), [&](Index a, Index b) {
-                     const double left = points_[static_cast<std::size_t>(a)][axis];
-                     const double right = points_[static_cast<std::size_t>(b)][axis];
+                     const double left = points_[to_size(a)][axis];
+                     const double right = points_[to_size(b)][axis];
                      return left < right || (left == right && a < b);
                    });
   axis_[middle] = static_cast<std::uint8_t>(axis);
@@ -68,8 +68,8 @@ void PointTree::search(std::size_t begin, std::size_t end, const Vec3& place, st
 
 std::vector<PointTree::Neighbour> PointTree::nearest(const Vec3& place, int k) const {
   std::vector<Neighbour> found;
-  found.reserve(static_cast<std::size_t>(k) + 1);
-  search(0, points_.size(), place, static_cast<std::size_t>(k), found);
+  found.reserve(to_size(k) + 1);
+  search(0, points_.size(), place, to_size(k), found);
   return found;
 }
 

@@ -17,8 +17,8 @@ constexpr int tet_edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
 constexpr int opposite_edge[6][2] = {{2, 3}, {1, 3}, {1, 2}, {0, 3}, {0, 2}, {0, 1}};
 constexpr int brick_edges[12][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6},
                                     {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
-constexpr int brick_signs[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
-                                   {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
+constexpr int corner_signs[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
+                                    {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
 // The neighbours of each corner along x, y and z.
 constexpr int brick_neighbors[8][3] = {{1, 3, 4}, {0, 2, 5}, {3, 1, 6}, {2, 0, 7},
                                        {5, 7, 0}, {4, 6, 1}, {7, 5, 2}, {6, 4, 3}};
@@ -54,10 +54,9 @@ double dihedral_degrees(const Vec3& edge, const Vec3& a, const Vec3& b) {
 double angle_degrees(const Vec3& a, const Vec3& b) { return std::atan2(a.cross(b).norm(), a.dot(b)) * degrees; }
 
 template <int Nodes>
-std::array<Vec3, Nodes> corners_of(const VolumeMesh<Nodes>& mesh, std::size_t element) {
+std::array<Vec3, Nodes> corner_places(const VolumeMesh<Nodes>& mesh, std::size_t element) {
   std::array<Vec3, Nodes> corners;
-  for (std::size_t k = 0; k < Nodes; ++k)
-    corners[k] = mesh.vertices[static_cast<std::size_t>(mesh.elements[element][k])];
+  for (std::size_t k = 0; k < Nodes; ++k) corners[k] = mesh.vertices[to_size(mesh.elements[element][k])];
   return corners;
 }
 
@@ -79,16 +78,16 @@ double radius_ratio(const std::array<Vec3, 4>& x) {
 Mat3 corner_edges(const std::array<Vec3, 8>& x, int corner) {
   Mat3 edges;
   for (int axis = 0; axis < 3; ++axis)
-    edges.col(axis) = -brick_signs[corner][axis] * (x[brick_neighbors[corner][axis]] - x[corner]);
+    edges.col(axis) = -corner_signs[corner][axis] * (x[brick_neighbors[corner][axis]] - x[corner]);
   return edges;
 }
 
 double brick_jacobian(const std::array<Vec3, 8>& x, const Vec3& at) {
   Mat3 jacobian = Mat3::Zero();
   for (int k = 0; k < 8; ++k) {
-    const Vec3 factor(1 + brick_signs[k][0] * at[0], 1 + brick_signs[k][1] * at[1], 1 + brick_signs[k][2] * at[2]);
-    const Vec3 slope(brick_signs[k][0] * factor[1] * factor[2], brick_signs[k][1] * factor[2] * factor[0],
-                     brick_signs[k][2] * factor[0] * factor[1]);
+    const Vec3 factor(1 + corner_signs[k][0] * at[0], 1 + corner_signs[k][1] * at[1], 1 + corner_signs[k][2] * at[2]);
+    const Vec3 slope(corner_signs[k][0] * factor[1] * factor[2], corner_signs[k][1] * factor[2] * factor[0],
+                     corner_signs[k][2] * factor[0] * factor[1]);
     jacobian += x[k] * slope.transpose() / 8;
   }
   return jacobian.determinant();
@@ -122,7 +121,7 @@ class ReportBuilder {
     if (!std::isfinite(angle)) return;
     dihedrals_.add(angle);
     smallest_angle_ = std::min(smallest_angle_, angle);
-    ++report_.dihedral_histogram[std::min<std::size_t>(17, static_cast<std::size_t>(angle / 10))];
+    ++report_.dihedral_histogram[std::min<std::size_t>(17, to_size(angle / 10))];
   }
 
   template <std::size_t Nodes, std::size_t Edges>
@@ -179,7 +178,7 @@ double tet_volume(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
 double brick_volume(const std::array<Vec3, 8>& corners) {
   const double gauss = 1 / std::sqrt(3.0);
   double volume = 0;
-  for (const auto& sign : brick_signs)
+  for (const auto& sign : corner_signs)
     volume += brick_jacobian(corners, Vec3(sign[0] * gauss, sign[1] * gauss, sign[2] * gauss));
   return volume;
 }
@@ -194,7 +193,7 @@ double min_corner_jacobian(const std::array<Vec3, 8>& corners) {
 std::vector<double> element_volumes(const TetMesh& mesh) {
   std::vector<double> volumes(mesh.elements.size());
   for (std::size_t e = 0; e < volumes.size(); ++e) {
-    const auto x = corners_of(mesh, e);
+    const auto x = corner_places(mesh, e);
     volumes[e] = tet_volume(x[0], x[1], x[2], x[3]);
   }
   return volumes;
@@ -202,14 +201,14 @@ std::vector<double> element_volumes(const TetMesh& mesh) {
 
 std::vector<double> element_volumes(const HexMesh& mesh) {
   std::vector<double> volumes(mesh.elements.size());
-  for (std::size_t e = 0; e < volumes.size(); ++e) volumes[e] = brick_volume(corners_of(mesh, e));
+  for (std::size_t e = 0; e < volumes.size(); ++e) volumes[e] = brick_volume(corner_places(mesh, e));
   return volumes;
 }
 
 QualityReport quality(const TetMesh& mesh) {
   ReportBuilder builder;
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    const auto x = corners_of(mesh, e);
+    const auto x = corner_places(mesh, e);
     const double longest = builder.add_edges(x, tet_edges);
     for (int k = 0; k < 6; ++k) {
       const Vec3& start = x[tet_edges[k][0]];
@@ -226,11 +225,12 @@ QualityReport quality(const HexMesh& mesh) {
   ReportBuilder builder;
   double min_jacobian = mesh.elements.empty() ? 0 : std::numeric_limits<double>::infinity();
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    const auto x = corners_of(mesh, e);
+    const auto x = corner_places(mesh, e);
     const double longest = builder.add_edges(x, brick_edges);
     for (int corner = 0; corner < 8; ++corner) {
       const Mat3 edges = corner_edges(x, corner);
-      const double s[3] = {-1.0 * brick_signs[corner][0], -1.0 * brick_signs[corner][1], -1.0 * brick_signs[corner][2]};
+      const double s[3] = {-1.0 * corner_signs[corner][0], -1.0 * corner_signs[corner][1],
+                           -1.0 * corner_signs[corner][2]};
       for (int k = 0; k < 3; ++k) {
         const int l = (k + 1) % 3, m = (k + 2) % 3;
         builder.add_dihedral(dihedral_degrees(edges.col(k), s[l] * edges.col(l), s[m] * edges.col(m)));
@@ -255,7 +255,7 @@ SurfaceQualityReport quality(const Surface& surface) {
   SpreadBuilder lengths, angles;
   for (const Triangle& t : surface.triangles) {
     std::array<Vec3, 3> x;
-    for (std::size_t k = 0; k < 3; ++k) x[k] = surface.vertices[static_cast<std::size_t>(t[k])];
+    for (std::size_t k = 0; k < 3; ++k) x[k] = surface.vertices[to_size(t[k])];
     add_triangle(x, report, lengths, angles);
     report.enclosed_volume += tet_volume(center, x[0], x[1], x[2]);
   }

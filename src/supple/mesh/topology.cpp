@@ -14,7 +14,7 @@ template <class Cell>
 std::vector<char> referenced(const std::vector<Cell>& cells, std::size_t vertices) {
   std::vector<char> used(vertices, 0);
   for (const Cell& cell : cells) {
-    for (const Index v : cell) used[static_cast<std::size_t>(v)] = 1;
+    for (const Index v : cell) used[to_size(v)] = 1;
   }
   return used;
 }
@@ -39,7 +39,7 @@ Components components(const std::vector<Cell>& cells, std::size_t vertices) {
   result.label.reserve(cells.size());
   std::vector<Index> label_of_root(vertices, -1);
   for (const Cell& cell : cells) {
-    Index& label = label_of_root[static_cast<std::size_t>(sets.find(cell[0]))];
+    Index& label = label_of_root[to_size(sets.find(cell[0]))];
     if (label < 0) label = result.count++;
     result.label.push_back(label);
   }
@@ -52,7 +52,7 @@ struct TripleHash {
   std::size_t operator()(const VertexTriple& t) const {
     std::uint64_t h = 0;
     for (const Index v : t) h = (h ^ static_cast<std::uint64_t>(v)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
-    return static_cast<std::size_t>(h);
+    return to_size(h);
   }
 };
 
@@ -91,7 +91,7 @@ Index count_holes(std::span<const EdgeUse> uses, std::size_t vertices) {
   for_each_edge(uses, [&](std::span<const EdgeUse> edge) {
     if (edge.size() != 1) return;
     rims.unite(edge[0].low, edge[0].high);
-    on_rim[static_cast<std::size_t>(edge[0].low)] = on_rim[static_cast<std::size_t>(edge[0].high)] = 1;
+    on_rim[to_size(edge[0].low)] = on_rim[to_size(edge[0].high)] = 1;
   });
   Index holes = 0;
   for (std::size_t v = 0; v < vertices; ++v) holes += on_rim[v] && rims.find(static_cast<Index>(v)) == Index(v);
@@ -104,8 +104,8 @@ Index count_nonmanifold_vertices(std::span<const Triangle> triangles, std::span<
                                  std::size_t vertices) {
   DisjointSets corners(3 * triangles.size());
   const auto corner_at = [&](const EdgeUse& use, Index vertex) {
-    const Triangle& t = triangles[static_cast<std::size_t>(use.triangle)];
-    return 3 * use.triangle + (t[static_cast<std::size_t>(use.side)] == vertex ? use.side : (use.side + 1) % 3);
+    const Triangle& t = triangles[to_size(use.triangle)];
+    return 3 * use.triangle + (t[to_size(use.side)] == vertex ? use.side : (use.side + 1) % 3);
   };
   for_each_edge(uses, [&](std::span<const EdgeUse> edge) {
     for (const EdgeUse& use : edge.subspan(1)) {
@@ -116,7 +116,7 @@ Index count_nonmanifold_vertices(std::span<const Triangle> triangles, std::span<
   Index pinches = 0;
   for (std::size_t corner = 0; corner < 3 * triangles.size(); ++corner) {
     if (corners.find(static_cast<Index>(corner)) != static_cast<Index>(corner)) continue;
-    if (++fans[static_cast<std::size_t>(triangles[corner / 3][corner % 3])] == 2) ++pinches;
+    if (++fans[to_size(triangles[corner / 3][corner % 3])] == 2) ++pinches;
   }
   return pinches;
 }
@@ -177,7 +177,7 @@ WeldedSurface weld(const Surface& surface) {
   result.surface.parts = surface.parts;
   result.surface.triangles = surface.triangles;
   for (Triangle& t : result.surface.triangles) {
-    for (Index& v : t) v = result.welded_vertex[static_cast<std::size_t>(v)];
+    for (Index& v : t) v = result.welded_vertex[to_size(v)];
   }
   for (const VertexAttribute& attribute : surface.attributes) {
     VertexAttribute kept{attribute.name, attribute.components, {}};

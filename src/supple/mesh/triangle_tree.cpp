@@ -81,7 +81,7 @@ TriangleTree::TriangleTree(const Surface& surface) {
   std::vector<Vec3> centers(count);
   for (std::size_t t = 0; t < count; ++t) {
     centers[t].setZero();
-    for (const Index v : surface.triangles[t]) centers[t] += surface.vertices[static_cast<std::size_t>(v)] / 3;
+    for (const Index v : surface.triangles[t]) centers[t] += surface.vertices[to_size(v)] / 3;
   }
   nodes_.reserve(count);
   Node& root = nodes_.emplace_back();
@@ -89,31 +89,31 @@ TriangleTree::TriangleTree(const Surface& surface) {
   split(0, centers, surface);
   corners_.resize(count);
   for (std::size_t k = 0; k < count; ++k) {
-    const Triangle& triangle = surface.triangles[static_cast<std::size_t>(order_[k])];
-    for (std::size_t c = 0; c < 3; ++c) corners_[k][c] = surface.vertices[static_cast<std::size_t>(triangle[c])];
+    const Triangle& triangle = surface.triangles[to_size(order_[k])];
+    for (std::size_t c = 0; c < 3; ++c) corners_[k][c] = surface.vertices[to_size(triangle[c])];
   }
 }
 
 void TriangleTree::split(Index number, const std::vector<Vec3>& centers, const Surface& surface) {
-  const Index first = nodes_[static_cast<std::size_t>(number)].first;
-  const Index count = nodes_[static_cast<std::size_t>(number)].count;
+  const Index first = nodes_[to_size(number)].first;
+  const Index count = nodes_[to_size(number)].count;
   Bounds bounds, middle;
   for (Index k = first; k < first + count; ++k) {
-    const auto t = static_cast<std::size_t>(order_[static_cast<std::size_t>(k)]);
-    for (const Index v : surface.triangles[t]) bounds.add(surface.vertices[static_cast<std::size_t>(v)]);
+    const auto t = to_size(order_[to_size(k)]);
+    for (const Index v : surface.triangles[t]) bounds.add(surface.vertices[to_size(v)]);
     middle.add(centers[t]);
   }
-  nodes_[static_cast<std::size_t>(number)].bounds = bounds;
+  nodes_[to_size(number)].bounds = bounds;
   if (count <= leaf_size) return;
   int axis = 0;
   middle.size().maxCoeff(&axis);
   const auto begin = order_.begin() + first;
   std::nth_element(begin, begin + count / 2, begin + count, [&](Index a, Index b) {
-    const double x = centers[static_cast<std::size_t>(a)][axis], y = centers[static_cast<std::size_t>(b)][axis];
+    const double x = centers[to_size(a)][axis], y = centers[to_size(b)][axis];
     return x != y ? x < y : a < b;
   });
   const auto left = static_cast<Index>(nodes_.size());
-  nodes_[static_cast<std::size_t>(number)].left = left;
+  nodes_[to_size(number)].left = left;
   nodes_.push_back({.bounds = {}, .left = -1, .first = first, .count = count / 2});
   nodes_.push_back({.bounds = {}, .left = -1, .first = first + count / 2, .count = count - count / 2});
   split(left, centers, surface);
@@ -135,21 +135,21 @@ TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) con
   };
   std::array<Entry, stack_size> stack;
   int top = 0;
-  stack[static_cast<std::size_t>(top++)] = {0, squared_distance(point, nodes_[0].bounds)};
+  stack[to_size(top++)] = {0, squared_distance(point, nodes_[0].bounds)};
   while (top > 0) {
-    const Entry entry = stack[static_cast<std::size_t>(--top)];
+    const Entry entry = stack[to_size(--top)];
     if (entry.distance > best) continue;
-    const Node& node = nodes_[static_cast<std::size_t>(entry.node)];
+    const Node& node = nodes_[to_size(entry.node)];
     if (!node.leaf()) {
-      const auto left = static_cast<std::size_t>(node.left);
+      const auto left = to_size(node.left);
       Entry a = {node.left, squared_distance(point, nodes_[left].bounds)};
       Entry b = {node.left + 1, squared_distance(point, nodes_[left + 1].bounds)};
       if (a.distance < b.distance) std::swap(a, b);  // the nearer one on top
-      stack[static_cast<std::size_t>(top++)] = a;
-      stack[static_cast<std::size_t>(top++)] = b;
+      stack[to_size(top++)] = a;
+      stack[to_size(top++)] = b;
       continue;
     }
-    for (auto k = static_cast<std::size_t>(node.first); k < static_cast<std::size_t>(node.first + node.count); ++k) {
+    for (auto k = to_size(node.first); k < to_size(node.first + node.count); ++k) {
       const Vec3 x = nearest_point_of_triangle(point, corners_[k][0], corners_[k][1], corners_[k][2]);
       const double distance = (x - point).squaredNorm();
       if (distance > best || (distance == best && found.triangle >= 0)) continue;
@@ -166,16 +166,16 @@ void TriangleTree::crossings(const Vec3& p, const Vec3& q, std::vector<double>& 
   const Vec3 direction = q - p, inverse = direction.cwiseInverse();
   std::array<Index, stack_size> stack;
   int top = 0;
-  stack[static_cast<std::size_t>(top++)] = 0;
+  stack[to_size(top++)] = 0;
   while (top > 0) {
-    const Node& node = nodes_[static_cast<std::size_t>(stack[static_cast<std::size_t>(--top)])];
+    const Node& node = nodes_[to_size(stack[to_size(--top)])];
     if (!touches(node.bounds, p, inverse)) continue;
     if (!node.leaf()) {
-      stack[static_cast<std::size_t>(top++)] = node.left;
-      stack[static_cast<std::size_t>(top++)] = node.left + 1;
+      stack[to_size(top++)] = node.left;
+      stack[to_size(top++)] = node.left + 1;
       continue;
     }
-    for (auto k = static_cast<std::size_t>(node.first); k < static_cast<std::size_t>(node.first + node.count); ++k) {
+    for (auto k = to_size(node.first); k < to_size(node.first + node.count); ++k) {
       double t = 0;
       if (crosses(p, direction, corners_[k], t)) out.push_back(t);
     }

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "supple/io/mesh/vertex_list.h"
 #include "supple/io/text_scanner.h"
-#include "supple/io/vertex_list.h"
 #include "supple/mesh/bounds.h"
 
 namespace supple {
@@ -50,7 +50,7 @@ std::vector<Index> where(std::span<const Vec3> vertices, const Test& test) {
 
 Result<std::vector<Index>> in_box(std::string_view selection, std::string_view rest, std::span<const Vec3> vertices) {
   const auto n = numbers(selection, rest, 6, "box:x0,y0,z0,x1,y1,z1");
-  if (!n.ok()) return n.error();
+  SUPPLE_RETURN_IF_ERROR(n);
   const Vec3 a(n->at(0), n->at(1), n->at(2));
   const Vec3 b(n->at(3), n->at(4), n->at(5));
   const Vec3 low = a.cwiseMin(b);
@@ -62,7 +62,7 @@ Result<std::vector<Index>> in_box(std::string_view selection, std::string_view r
 Result<std::vector<Index>> in_sphere(std::string_view selection, std::string_view rest,
                                      std::span<const Vec3> vertices) {
   const auto n = numbers(selection, rest, 4, "sphere:x,y,z,radius");
-  if (!n.ok()) return n.error();
+  SUPPLE_RETURN_IF_ERROR(n);
   const Vec3 center(n->at(0), n->at(1), n->at(2));
   if (n->at(3) < 0) return not_understood(selection, "the radius is negative");
   return where(vertices, [&](const Vec3& p) { return (p - center).norm() <= n->at(3); });
@@ -75,7 +75,7 @@ Result<std::vector<Index>> by_index(std::string_view selection, std::string_view
     Index index = 0;
     if (!parse_number(trim(rest.substr(begin, end - begin)), index))
       return not_understood(selection, "write vertices:0,5,7");
-    if (index < 0 || static_cast<std::size_t>(index) >= vertex_count)
+    if (index < 0 || to_size(index) >= vertex_count)
       return input_error(fmt::format("the selection \"{}\" names vertex {}, but the mesh has vertices 0 to {}",
                                      selection, index, vertex_count - 1));
     chosen.push_back(index);
@@ -104,7 +104,7 @@ Result<std::vector<Index>> in_half_space(std::string_view selection, std::span<c
   const bool or_equal = rest.starts_with('=');
   if (or_equal) rest.remove_prefix(1);
   const auto bound = numbers(selection, rest, 1, "an axis, a comparison and a number, such as x<0.1");
-  if (!bound.ok()) return bound.error();
+  SUPPLE_RETURN_IF_ERROR(bound);
   const double value = bound->front();
   return where(vertices, [&](const Vec3& p) {
     if (or_equal && p[axis] == value) return true;
@@ -153,7 +153,7 @@ void sort_and_deduplicate(std::vector<Index>& indices) {
 Result<std::vector<Index>> select_vertices(std::string_view selection, std::span<const Vec3> vertices,
                                            const std::filesystem::path& folder) {
   Result<std::vector<Index>> chosen = interpret(trim(selection), vertices, folder);
-  if (!chosen.ok()) return chosen.error();
+  SUPPLE_RETURN_IF_ERROR(chosen);
   if (chosen->empty()) {
     const Bounds b = bounds_of(vertices);
     return input_error(
@@ -170,7 +170,7 @@ Result<std::vector<Index>> select_vertices(std::span<const std::string> selectio
   std::vector<Index> all;
   for (const std::string& selection : selections) {
     Result<std::vector<Index>> chosen = select_vertices(selection, vertices, folder);
-    if (!chosen.ok()) return chosen.error();
+    SUPPLE_RETURN_IF_ERROR(chosen);
     all.insert(all.end(), chosen->begin(), chosen->end());
   }
   sort_and_deduplicate(all);

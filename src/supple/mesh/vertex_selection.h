@@ -7,7 +7,7 @@
 //   sphere:x,y,z,r                  inside a ball, its surface included
 //   vertices:0,5,7                  by index, counted from 0
 //   all
-//   fixed.bou  file:NAME            a file of numbers counted from 1 (io/vertex_list.h)
+//   fixed.bou  file:NAME            a file of numbers counted from 1 (io/mesh/vertex_list.h)
 #pragma once
 
 #include "supple/base/result.h"

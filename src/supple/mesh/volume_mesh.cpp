@@ -15,8 +15,8 @@ void assign_materials_from_regions(VolumeMesh<Nodes>& mesh) {
   constexpr Index none = -1;
   mesh.element_material.assign(mesh.elements.size(), none);
   for (const Region& region : mesh.regions) {
-    for (const Index element : mesh.sets[static_cast<std::size_t>(region.set)].elements) {
-      mesh.element_material[static_cast<std::size_t>(element)] = region.material;
+    for (const Index element : mesh.sets[to_size(region.set)].elements) {
+      mesh.element_material[to_size(element)] = region.material;
     }
   }
   if (std::find(mesh.element_material.begin(), mesh.element_material.end(), none) == mesh.element_material.end())

@@ -59,7 +59,7 @@ const ElasticMaterial& default_material();
 template <int Nodes>
 const ElasticMaterial& VolumeMesh<Nodes>::material_of(std::size_t element) const {
   if (materials.empty()) return default_material();
-  return materials[element_material.empty() ? 0 : static_cast<std::size_t>(element_material[element])];
+  return materials[element_material.empty() ? 0 : to_size(element_material[element])];
 }
 
 /// Fills element_material from the regions; elements outside every region get the default material, added if needed.

@@ -64,7 +64,7 @@ void WindingNumber::expand(std::size_t number, double accuracy) {
   cluster.dipole = Vec3::Zero();
   Mat3 moment = Mat3::Zero();
   double area = 0;
-  const auto first = static_cast<std::size_t>(node.first), last = static_cast<std::size_t>(node.first + node.count);
+  const auto first = to_size(node.first), last = to_size(node.first + node.count);
   const auto& corners = tree_->corners();
   for (std::size_t k = first; k < last; ++k) {
     const Vec3 normal = 0.5 * (corners[k][1] - corners[k][0]).cross(corners[k][2] - corners[k][0]);
@@ -94,7 +94,7 @@ double WindingNumber::operator()(const Vec3& q) const {
   std::size_t top = 0;
   stack[top++] = 0;
   while (top > 0) {
-    const auto n = static_cast<std::size_t>(stack[--top]);
+    const auto n = to_size(stack[--top]);
     const Cluster& cluster = clusters_[n];
     const Vec3 r = cluster.center - q;
     const double r2 = r.squaredNorm();
@@ -110,7 +110,7 @@ double WindingNumber::operator()(const Vec3& q) const {
       stack[top++] = node.left + 1;
       continue;
     }
-    for (auto k = static_cast<std::size_t>(node.first); k < static_cast<std::size_t>(node.first + node.count); ++k) {
+    for (auto k = to_size(node.first); k < to_size(node.first + node.count); ++k) {
       const auto& x = tree_->corners()[k];
       near.add(HalfAngle(q, x[0], x[1], x[2]));
     }

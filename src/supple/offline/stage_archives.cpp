@@ -17,7 +17,7 @@ template <class Read>
 auto decode(const std::string& bytes, std::string_view kind, Read&& read)
     -> Result<decltype(read(std::declval<ArchiveReader&>()))> {
   const Result<Archive> archive = Archive::parse(std::as_bytes(std::span(bytes)), "the cache");
-  if (!archive.ok()) return archive.error();
+  SUPPLE_RETURN_IF_ERROR(archive);
   if (archive->kind() != kind) return input_error("the cache holds a \"" + archive->kind() + "\"");
   ArchiveReader reader(*archive);
   auto value = read(reader);
@@ -145,7 +145,7 @@ Result<PoseCubature> decode_cubature(const std::string& bytes) {
     PoseCubature cubature;
     const Index poses = reader.index("poses", no_limit);
     for (Index i = 0; i < poses && reader.ok(); ++i)
-      cubature.elements.push_back(read_cubature(reader, element_name(static_cast<std::size_t>(i))));
+      cubature.elements.push_back(read_cubature(reader, element_name(to_size(i))));
     cubature.vertices = read_cubature(reader, "vertices");
     cubature.corrections = read_matrices(reader, "corrections");
     cubature.between = reader.matrix("between", ArchiveReader::any, ArchiveReader::any);
@@ -175,7 +175,7 @@ void add_content(ContentHash& content, const TetMesh& mesh) {
 }
 
 bool add_content(ContentHash& content, const Rig& rig) {
-  std::vector<Index> all(static_cast<std::size_t>(rig.vertex_count()));
+  std::vector<Index> all(to_size(rig.vertex_count()));
   std::iota(all.begin(), all.end(), 0);
   ArchiveWriter writer("rig");
   if (!RigArchive::write(writer, "rig", rig, all).ok()) return false;

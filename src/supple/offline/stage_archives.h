@@ -4,7 +4,7 @@
 
 #include "supple/base/stage_store.h"
 #include "supple/offline/meshing/tetrahedralize.h"
-#include "supple/offline/posespace/train_cubature.h"
+#include "supple/offline/posespace/cubature/train_cubature.h"
 
 namespace supple {
 

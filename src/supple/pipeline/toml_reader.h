@@ -136,7 +136,7 @@ class TomlReader {
     read(table, key, word);
     if (word.empty()) return std::nullopt;
     const auto found = std::find(words.begin(), words.end(), word);
-    if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+    if (found != words.end()) return to_size(found - words.begin());
     fail(*table.get(key), fmt::format("\"{}\" can't be \"{}\"; it is one of {}", key, word, fmt::join(words, ", ")));
     return std::nullopt;
   }

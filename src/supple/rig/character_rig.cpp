@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/character_rig.h"
 
-#include "supple/rig/deformers.h"
-#include "supple/rig/rig_stack.h"
+#include "supple/rig/deform/deformers.h"
+#include "supple/rig/deform/rig_stack.h"
 
 #include <algorithm>
 #include <numeric>
@@ -31,12 +31,12 @@ void append_mesh(const RawCharacter& character, const CharacterMesh& mesh, Joine
       joined.weights.first.push_back(static_cast<Index>(joined.weights.joint.size()));
     }
   } else {
-    const Skin& skin = character.skins[static_cast<std::size_t>(mesh.skin)];
+    const Skin& skin = character.skins[to_size(mesh.skin)];
     for (std::size_t k = 0; k < skin.joints.size(); ++k) joined.bones.push_back({skin.joints[k], skin.inverse_bind[k]});
     for (std::size_t v = 0; v < vertex_count; ++v) {
       for (Index e = mesh.weights.first[v]; e < mesh.weights.first[v + 1]; ++e) {
-        joined.weights.joint.push_back(first_bone + mesh.weights.joint[static_cast<std::size_t>(e)]);
-        joined.weights.weight.push_back(mesh.weights.weight[static_cast<std::size_t>(e)]);
+        joined.weights.joint.push_back(first_bone + mesh.weights.joint[to_size(e)]);
+        joined.weights.weight.push_back(mesh.weights.weight[to_size(e)]);
       }
       joined.weights.first.push_back(static_cast<Index>(joined.weights.joint.size()));
     }
@@ -52,8 +52,7 @@ void append_mesh(const RawCharacter& character, const CharacterMesh& mesh, Joine
 }
 
 void find_used_joints(JoinedMeshes& joined) {
-  for (const Index bone : joined.weights.joint)
-    joined.used_joints.push_back(joined.bones[static_cast<std::size_t>(bone)].joint);
+  for (const Index bone : joined.weights.joint) joined.used_joints.push_back(joined.bones[to_size(bone)].joint);
   std::sort(joined.used_joints.begin(), joined.used_joints.end());
   joined.used_joints.erase(std::unique(joined.used_joints.begin(), joined.used_joints.end()), joined.used_joints.end());
 }
@@ -62,7 +61,7 @@ bool clips_move(const RawCharacter& character, Index joint, ChannelTarget target
   for (const Clip& clip : character.clips) {
     for (const Channel& channel : clip.channels) {
       if (channel.joint != joint || channel.target != target) continue;
-      const Transform& rest = character.skeleton.joints[static_cast<std::size_t>(joint)].rest;
+      const Transform& rest = character.skeleton.joints[to_size(joint)].rest;
       const Vec3& still = target == ChannelTarget::scale ? rest.scale : rest.translation;
       std::array<double, 3> value{};
       for (const double time : channel.times) {
@@ -80,15 +79,15 @@ std::vector<JointParameter> free_parameters(const RawCharacter& character, const
   const Skeleton& skeleton = character.skeleton;
   std::vector<bool> carries(skeleton.joints.size(), false);
   for (const Index joint : used) {
-    for (Index j = joint; j >= 0 && !carries[static_cast<std::size_t>(j)];) {
-      carries[static_cast<std::size_t>(j)] = true;
-      j = skeleton.joints[static_cast<std::size_t>(j)].parent;
+    for (Index j = joint; j >= 0 && !carries[to_size(j)];) {
+      carries[to_size(j)] = true;
+      j = skeleton.joints[to_size(j)].parent;
     }
   }
   std::vector<JointParameter> parameters;
   for (Index j = 0; j < skeleton.size(); ++j) {
-    const Joint& joint = skeleton.joints[static_cast<std::size_t>(j)];
-    if (!carries[static_cast<std::size_t>(j)] || joint.matrix) continue;
+    const Joint& joint = skeleton.joints[to_size(j)];
+    if (!carries[to_size(j)] || joint.matrix) continue;
     const bool above = is_ancestor(skeleton, j, root);
     if (!above) {
       const bool beside = root >= 0 && !is_ancestor(skeleton, root, j) &&
@@ -138,7 +137,7 @@ Result<CharacterRig> CharacterRig::create(const RawCharacter& character, const C
   std::vector<Index> first_vertex;
   std::vector<MorphSlot> morphs;
   for (const Index m : meshes) {
-    const CharacterMesh& mesh = character.meshes[static_cast<std::size_t>(m)];
+    const CharacterMesh& mesh = character.meshes[to_size(m)];
     first_vertex.push_back(static_cast<Index>(joined.rest.size()));
     const std::size_t before = joined.targets.size();
     append_mesh(character, mesh, joined);
@@ -184,7 +183,7 @@ Status CharacterRig::use_wires(const std::vector<WireCurve>& curves, const std::
                                std::span<const Bone> bones, const SkinWeights& weights, double translation_scale) {
   const std::vector<Affine> world = world_matrices(skeleton_, rest_pose(skeleton_));
   Result<WireHandles> wires = WireHandles::create(skeleton_, world, curves);
-  if (!wires.ok()) return wires.error();
+  SUPPLE_RETURN_IF_ERROR(wires);
   const DeformerPtr stage = wires->make_deformer(skeleton_, rest, bones, weights, translation_scale);
   rig_ = std::make_shared<StackRig>(rest, std::vector<DeformerPtr>{stage});
   wires_ = std::move(*wires);
@@ -195,7 +194,7 @@ Status CharacterRig::use_wires(const std::vector<WireCurve>& curves, const std::
 
 Status CharacterRig::correct(std::vector<PoseCorrection> corrections) {
   Result<std::shared_ptr<const PoseSpaceRig>> corrected = PoseSpaceRig::create(rig_, std::move(corrections));
-  if (!corrected.ok()) return corrected.error();
+  SUPPLE_RETURN_IF_ERROR(corrected);
   rig_ = *corrected;
   return {};
 }
@@ -206,7 +205,7 @@ void CharacterRig::read_joints(CharacterPose& pose) const {
   pose.placement = splitter_.split(pose.locals);
   if (wires_) wires_->read(skeleton_, pose.locals, pose.p);
   for (const JointSlot& slot : joints_) {
-    const Transform& local = pose.locals[static_cast<std::size_t>(slot.joint)];
+    const Transform& local = pose.locals[to_size(slot.joint)];
     double* values = pose.p.data() + slot.first;
     if (slot.target == ChannelTarget::rotation) {
       std::copy_n(local.rotation.coeffs().data(), 4, values);

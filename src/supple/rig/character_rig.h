@@ -7,12 +7,12 @@
 #pragma once
 
 #include "supple/base/result.h"
-#include "supple/rig/pose_space.h"
+#include "supple/rig/deform/pose_space.h"
+#include "supple/rig/deform/skin_deformer.h"
+#include "supple/rig/deform/wires.h"
+#include "supple/rig/motion/root_motion.h"
+#include "supple/rig/motion/sample_clip.h"
 #include "supple/rig/raw_character.h"
-#include "supple/rig/root_motion.h"
-#include "supple/rig/sample_clip.h"
-#include "supple/rig/skin_deformer.h"
-#include "supple/rig/wires.h"
 
 #include <optional>
 

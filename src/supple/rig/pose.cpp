@@ -20,7 +20,7 @@ void world_matrices(const Skeleton& skeleton, std::span<const Transform> pose, s
   for (std::size_t j = 0; j < pose.size(); ++j) {
     const Joint& joint = skeleton.joints[j];
     const Affine local = local_matrix(joint, pose[j]);
-    world[j] = joint.parent < 0 ? local : world[static_cast<std::size_t>(joint.parent)] * local;
+    world[j] = joint.parent < 0 ? local : world[to_size(joint.parent)] * local;
   }
 }
 
@@ -32,18 +32,20 @@ std::vector<Affine> world_matrices(const Skeleton& skeleton, std::span<const Tra
 
 Affine world_matrix(const Skeleton& skeleton, std::span<const Transform> pose, Index joint) {
   Affine world = Affine::Identity();
-  for (Index j = joint; j >= 0; j = skeleton.joints[static_cast<std::size_t>(j)].parent) {
-    const auto k = static_cast<std::size_t>(j);
+  for (Index j = joint; j >= 0; j = skeleton.joints[to_size(j)].parent) {
+    const auto k = to_size(j);
     world = local_matrix(skeleton.joints[k], pose[k]) * world;
   }
   return world;
 }
 
 void rotate_in_world(const Skeleton& skeleton, std::span<Transform> pose, Index joint, const Quat& rotation) {
-  const auto k = static_cast<std::size_t>(joint);
+  const auto k = to_size(joint);
   const Quat parent = rotation_of(world_matrix(skeleton, pose, skeleton.joints[k].parent));
   pose[k].rotation = (parent.conjugate() * rotation * parent * pose[k].rotation).normalized();
 }
+
+Quat rotation_between(const Vec3& from, const Vec3& to) { return Quat::FromTwoVectors(from, to); }
 
 Quat rotation_of(const Affine& matrix) {
   Mat3 axes = matrix.linear();
@@ -72,7 +74,7 @@ Index find_joint(const Skeleton& skeleton, std::string_view name) {
 }
 
 bool is_ancestor(const Skeleton& skeleton, Index ancestor, Index joint) {
-  while (joint > ancestor) joint = skeleton.joints[static_cast<std::size_t>(joint)].parent;  // parents come first
+  while (joint > ancestor) joint = skeleton.joints[to_size(joint)].parent;  // parents come first
   return joint == ancestor;
 }
 

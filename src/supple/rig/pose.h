@@ -38,6 +38,10 @@ Affine world_matrix(const Skeleton& skeleton, std::span<const Transform> pose, I
 /// Turns a joint, and what hangs on it, about its own place by a rotation given in the world.
 void rotate_in_world(const Skeleton& skeleton, std::span<Transform> pose, Index joint, const Quat& rotation);
 
+/// The least rotation that turns one direction into another; some half turn where they are opposite. (A function of our
+/// own because what Eigen does for opposite directions takes a compiler three seconds in every file.)
+Quat rotation_between(const Vec3& from, const Vec3& to);
+
 /// The rotation nearest to the matrix's linear part (its columns orthonormalised in order; a mirror is undone).
 Quat rotation_of(const Affine& matrix);
 

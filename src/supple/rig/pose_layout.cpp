@@ -2,7 +2,7 @@
 #include "supple/rig/pose_layout.h"
 
 #include "supple/base/assert.h"
-#include "supple/math/four.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +99,7 @@ namespace {
 /// The angle whose sine and cosine have this ratio, neither negative: 0 … π/2. The arc tangent of the smaller over the
 /// larger, or of what is left beyond π/4, is at most that of tan π/8 = √2 − 1; there a polynomial meets atan(z) / z in
 /// the Chebyshev nodes of z², with an error of 4e-17.
-Four angle_of(Four sine, Four cosine) {
+Pack4 angle_of(Pack4 sine, Pack4 cosine) {
   static constexpr std::array<double, 11> coefficients = {1.0,
                                                           -0.3333333333332844,
                                                           0.1999999999885511,
@@ -112,35 +112,36 @@ Four angle_of(Four sine, Four cosine) {
                                                           -0.04348052215716462,
                                                           0.021135373157693246};
   const auto steep = sine > cosine;
-  const Four small = select(steep, cosine, sine), large = select(steep, sine, cosine);
-  const auto beyond = small > Four(std::numbers::sqrt2 - 1) * large;
-  const Four divisor = select(beyond, small + large, large), least(1e-300);
-  const Four z = select(beyond, small - large, small) / select(divisor > least, divisor, least), zz = z * z;
-  Four series(coefficients.back());
-  for (std::size_t k = coefficients.size() - 1; k-- > 0;) series = series * zz + Four(coefficients[k]);
-  const Four angle = select(beyond, Four(std::numbers::pi / 4), Four(0.0)) + z * series;
-  return select(steep, Four(std::numbers::pi / 2) - angle, angle);
+  const Pack4 small = select(steep, cosine, sine), large = select(steep, sine, cosine);
+  const auto beyond = small > Pack4(std::numbers::sqrt2 - 1) * large;
+  const Pack4 divisor = select(beyond, small + large, large), least(1e-300);
+  const Pack4 z = select(beyond, small - large, small) / select(divisor > least, divisor, least), zz = z * z;
+  Pack4 series(coefficients.back());
+  for (std::size_t k = coefficients.size() - 1; k-- > 0;) series = series * zz + Pack4(coefficients[k]);
+  const Pack4 angle = select(beyond, Pack4(std::numbers::pi / 4), Pack4(0.0)) + z * series;
+  return select(steep, Pack4(std::numbers::pi / 2) - angle, angle);
 }
 
 }  // namespace
 
 double PoseMetric::distance(std::span<const double> a, std::span<const double> b) const {
-  Four squares(0.0);
+  Pack4 squares(0.0);
   for (std::size_t begin = 0; begin < rotations_.size(); begin += 4) {
-    std::array<Four, 4> p, q;  // four quaternions each; x, y, z and w of them once transposed
-    Four scale(0.0);
+    std::array<Pack4, 4> p, q;  // four quaternions each; x, y, z and w of them once transposed
+    Pack4 scale(0.0);
     for (std::size_t lane = 0; lane < 4; ++lane) {
       const Group& group = rotations_[std::min(begin + lane, rotations_.size() - 1)];
-      p[lane] = load_four(a.data() + group.first);
-      q[lane] = load_four(b.data() + group.first);
+      p[lane] = load(a.data() + group.first);
+      q[lane] = load(b.data() + group.first);
       if (begin + lane < rotations_.size()) scale.set(static_cast<int>(lane), group.scale);
     }
     transpose(p);
     transpose(q);
-    const FourVec3 u = {p[0], p[1], p[2]}, v = {q[0], q[1], q[2]};  // as in rotation_angle()
-    FourVec3 sine = cross(u, v);
+    const Pack4Vec3 u = {p[0], p[1], p[2]}, v = {q[0], q[1], q[2]};  // as in rotation_angle()
+    Pack4Vec3 sine = cross(u, v);
     for (std::size_t i = 0; i < 3; ++i) sine[i] = p[3] * v[i] - q[3] * u[i] - sine[i];
-    const Four half = angle_of(sqrt(dot(sine, sine)), abs(dot(u, v) + p[3] * q[3])), length = Four(2.0) * scale * half;
+    const Pack4 half = angle_of(sqrt(dot(sine, sine)), abs(dot(u, v) + p[3] * q[3])),
+                length = Pack4(2.0) * scale * half;
     squares += length * length;
   }
   double sum = squares[0] + squares[1] + squares[2] + squares[3];
@@ -149,8 +150,7 @@ double PoseMetric::distance(std::span<const double> a, std::span<const double> b
         group.scale * group.scale *
         (Eigen::Map<const Vec3>(a.data() + group.first) - Eigen::Map<const Vec3>(b.data() + group.first)).squaredNorm();
   for (const Group& group : scalars_) {
-    const double d =
-        group.scale * (a[static_cast<std::size_t>(group.first)] - b[static_cast<std::size_t>(group.first)]);
+    const double d = group.scale * (a[to_size(group.first)] - b[to_size(group.first)]);
     sum += d * d;
   }
   return std::sqrt(sum);

@@ -41,7 +41,7 @@ std::unique_ptr<draco::Mesh> decode_mesh(std::string_view bytes, const std::stri
 // One attribute, element after element, in the type that the accessor promises.
 template <class T>
 std::string attribute_bytes(const draco::Mesh& mesh, const draco::PointAttribute& attribute, std::size_t width) {
-  std::vector<T> element(std::max<std::size_t>(width, static_cast<std::size_t>(attribute.num_components())));
+  std::vector<T> element(std::max<std::size_t>(width, to_size(attribute.num_components())));
   std::string bytes;
   bytes.reserve(mesh.num_points() * width * sizeof(T));
   for (draco::PointIndex point(0); point < mesh.num_points(); ++point) {

@@ -44,8 +44,7 @@ Strided locate(const GltfContent& content, const GltfJson& object, std::size_t c
   if (stride < element || stride > 65536) gltf_fault("{} has an impossible stride; export the file again.", where);
   if (count > 0 && (offset > length || element > length - offset || (length - offset - element) / stride < count - 1))
     gltf_fault("{} claims {} elements, more than its data holds; the file is damaged, export it again.", where, count);
-  return {static_cast<std::size_t>(require_count(view, "byteOffset", where) + offset),
-          static_cast<std::size_t>(stride)};
+  return {to_size(require_count(view, "byteOffset", where) + offset), to_size(stride)};
 }
 
 template <class T>
@@ -97,7 +96,7 @@ std::optional<Sparse> find_sparse(const GltfContent& content, const GltfJson& ac
   Sparse sparse;
   const std::uint64_t count = require_count(json, "count", where);
   if (count > shape.count) gltf_fault("{} replaces more elements than it has; export the file again.", where);
-  sparse.count = static_cast<std::size_t>(count);
+  sparse.count = to_size(count);
   const GltfJson& indices = json_object(json, "indices", where);
   sparse.index_type = component_type(indices, where);
   if (sparse.index_type == ComponentType::single) gltf_fault("{} has indices that aren't whole numbers.", where);
@@ -182,7 +181,7 @@ AccessorShape accessor_shape(const GltfContent& content, std::size_t index) {
   if (count > most)
     gltf_fault("{} claims {} elements, more than the file's {} bytes can hold; the file is damaged, export it again.",
                where, count, content.binary.size());
-  shape.count = static_cast<std::size_t>(count);
+  shape.count = to_size(count);
   return shape;
 }
 

@@ -9,7 +9,7 @@ namespace supple {
 namespace {
 
 // Channels may share arrays; this many keys, each a copy, are no character's.
-constexpr std::size_t most_numbers = 100'000'000;
+constexpr std::size_t most_key_numbers = 100'000'000;
 
 struct Faults {
   std::size_t unordered_keys = 0, pointers = 0, sheared = 0, wrong_targets = 0;
@@ -32,7 +32,7 @@ Interpolation interpolation_of(const GltfJson& sampler, const std::string& where
   gltf_fault("{} has an unknown interpolation; export the file again.", where);
 }
 
-bool all_finite(const std::vector<double>& numbers) {
+bool keys_finite(const std::vector<double>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
 }
 
@@ -59,11 +59,10 @@ bool read_keys(const GltfContent& content, const GltfJson& sampler, const std::s
   channel.times = accessor_numbers(content, require_index(sampler, "input", accessor_count(content), where));
   channel.values = accessor_numbers(content, require_index(sampler, "output", accessor_count(content), where));
   faults.numbers_read += channel.times.size() + channel.values.size();
-  if (faults.numbers_read > most_numbers) gltf_fault("its clips have too many keys; thin them out.");
-  if (!all_finite(channel.times) || !all_finite(channel.values))
+  if (faults.numbers_read > most_key_numbers) gltf_fault("its clips have too many keys; thin them out.");
+  if (!keys_finite(channel.times) || !keys_finite(channel.values))
     gltf_fault("{} has keys that aren't finite numbers; export the file again.", where);
-  const std::size_t per_key =
-      static_cast<std::size_t>(channel.width) * (channel.interpolation == Interpolation::cubic ? 3 : 1);
+  const std::size_t per_key = to_size(channel.width) * (channel.interpolation == Interpolation::cubic ? 3 : 1);
   if (channel.times.empty() || channel.values.size() != channel.times.size() * per_key) return false;
   faults.unordered_keys += drop_unordered_keys(channel, per_key);
   return true;
@@ -81,9 +80,9 @@ void read_channel(const GltfContent& content, const GltfJson& json, const GltfJs
   }
   Channel channel;
   channel.target = *quantity;
-  channel.joint = joint_of(static_cast<std::size_t>(*node));
+  channel.joint = joint_of(to_size(*node));
   if (channel.joint < 0) return;
-  if (*quantity != ChannelTarget::weights && skeleton.joints[static_cast<std::size_t>(channel.joint)].matrix) {
+  if (*quantity != ChannelTarget::weights && skeleton.joints[to_size(channel.joint)].matrix) {
     ++faults.sheared;
     return;
   }
@@ -99,7 +98,7 @@ void read_channel(const GltfContent& content, const GltfJson& json, const GltfJs
   clip.channels.push_back(std::move(channel));
 }
 
-void report(const Clip& clip, const Faults& faults, std::vector<std::string>& warnings) {
+void report_keys(const Clip& clip, const Faults& faults, std::vector<std::string>& warnings) {
   const auto say = [&](std::size_t count, std::string_view what) {
     if (count > 0) warnings.push_back(fmt::format("The clip '{}': {} {}.", clip.name, count, what));
   };
@@ -125,7 +124,7 @@ std::vector<Clip> read_animations(const GltfContent& content, const Skeleton& sk
     const GltfJson& samplers = json_array(animations[a], "samplers", where);
     for (const GltfJson& channel : json_array(animations[a], "channels", where))
       read_channel(content, channel, samplers, where, skeleton, joint_of, targets_of, clip, faults);
-    report(clip, faults, warnings);
+    report_keys(clip, faults, warnings);
     numbers_read = faults.numbers_read;
     clips.push_back(std::move(clip));
   }

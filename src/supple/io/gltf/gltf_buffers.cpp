@@ -43,7 +43,7 @@ PlacedBuffer place_buffer(GltfContent& content, std::string_view chunk, std::siz
   const std::string where = fmt::format("buffer {}", index);
   const std::uint64_t length = require_count(buffer, "byteLength", where);
   const std::string uri = json_string(buffer, "uri");
-  if (uri.empty() && is_fallback(buffer)) return {{0, static_cast<std::size_t>(length)}, true};
+  if (uri.empty() && is_fallback(buffer)) return {{0, to_size(length)}, true};
   std::string loaded;
   if (!uri.empty())
     loaded = read_resource(content, uri, index);
@@ -52,8 +52,8 @@ PlacedBuffer place_buffer(GltfContent& content, std::string_view chunk, std::siz
   if (loaded.size() < length)
     gltf_fault("buffer {} claims {} bytes but has {}; the file is cut short, copy or export it again.", index, length,
                loaded.size());
-  const std::size_t start = append_data(content, std::string_view(loaded).substr(0, static_cast<std::size_t>(length)));
-  return {{start, static_cast<std::size_t>(length)}, false};
+  const std::size_t start = append_data(content, std::string_view(loaded).substr(0, to_size(length)));
+  return {{start, to_size(length)}, false};
 }
 
 void place_view(GltfContent& content, const std::vector<PlacedBuffer>& buffers, std::size_t index, GltfJson& view) {
@@ -71,7 +71,7 @@ void place_view(GltfContent& content, const std::vector<PlacedBuffer>& buffers, 
   if (decode_meshopt_view(content, index, view, buffers.size(), placed)) return;
   const std::size_t start = placed(require_index(view, "buffer", buffers.size(), where)).start;
   view["buffer"] = 0;
-  view["byteOffset"] = start + static_cast<std::size_t>(offset);
+  view["byteOffset"] = start + to_size(offset);
 }
 
 }  // namespace

@@ -171,8 +171,8 @@ std::vector<Index> node_parents(const GltfContent& content) {
   // Every walk upward ends at a root, or at a node from which one did; else it goes in circles.
   std::vector<std::size_t> walk(nodes.size(), 0);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    for (auto k = static_cast<Index>(n); k >= 0; k = parents[static_cast<std::size_t>(k)]) {
-      std::size_t& seen = walk[static_cast<std::size_t>(k)];
+    for (auto k = static_cast<Index>(n); k >= 0; k = parents[to_size(k)]) {
+      std::size_t& seen = walk[to_size(k)];
       if (seen == n + 1) gltf_fault("node {} is its own ancestor; export the file again.", k);
       if (seen != 0) break;
       seen = n + 1;

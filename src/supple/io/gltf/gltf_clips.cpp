@@ -44,7 +44,7 @@ void append_channels(GltfContent& content, GltfJson& animation, std::span<const 
     }
     const std::size_t output =
         append_floats(content, {channel.values.begin(), channel.values.end()}, {shape_of(channel.target), 0, false});
-    const Index node = node_of_joint.empty() ? channel.joint : node_of_joint[static_cast<std::size_t>(channel.joint)];
+    const Index node = node_of_joint.empty() ? channel.joint : node_of_joint[to_size(channel.joint)];
     animation["channels"].push_back(
         {{"sampler", animation["samplers"].size()}, {"target", {{"node", node}, {"path", path_of(channel.target)}}}});
     animation["samplers"].push_back(

@@ -60,7 +60,7 @@ std::optional<std::size_t> json_index(const GltfJson& object, const char* key, s
   if (!index) return std::nullopt;
   if (*index >= size)
     gltf_fault("'{}' of {} is {}, but there are only {}; export the file again.", key, where, *index, size);
-  return static_cast<std::size_t>(*index);
+  return to_size(*index);
 }
 
 std::size_t require_index(const GltfJson& object, const char* key, std::size_t size, std::string_view where) {
@@ -73,7 +73,7 @@ std::size_t index_value(const GltfJson& value, std::size_t size, std::string_vie
   const std::optional<std::uint64_t> index = as_count(value);
   if (!index || *index >= size)
     gltf_fault("{} names something that doesn't exist ({}); export the file again.", where, value.dump());
-  return static_cast<std::size_t>(*index);
+  return to_size(*index);
 }
 
 std::vector<double> json_numbers(const GltfJson& object, const char* key, std::string_view where,

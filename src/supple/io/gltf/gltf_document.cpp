@@ -145,7 +145,7 @@ const std::vector<std::string>& GltfDocument::warnings() const { return content_
 
 Result<GltfDocument> load_gltf(const std::filesystem::path& path) {
   const Result<std::string> bytes = read_file(path);
-  if (!bytes.ok()) return bytes.error();
+  SUPPLE_RETURN_IF_ERROR(bytes);
   if (bytes->empty()) return input_error(path.string() + " is empty; export the model again.");
   SUPPLE_RETURN_IF_ERROR(check_kind(path, *bytes));
   const std::filesystem::path folder = path.parent_path();

@@ -11,8 +11,8 @@ namespace supple {
 namespace {
 
 std::size_t checked(Index index, std::size_t size, std::string_view what) {
-  if (index < 0 || static_cast<std::size_t>(index) >= size) gltf_fault("there is no {} {} to change.", what, index);
-  return static_cast<std::size_t>(index);
+  if (index < 0 || to_size(index) >= size) gltf_fault("there is no {} {} to change.", what, index);
+  return to_size(index);
 }
 
 // Zeros cost nothing: an accessor without data.
@@ -65,7 +65,7 @@ void pad(GltfJson& object, const char* key, std::size_t size) {
   while (list.size() < size) list.push_back(0.0);
 }
 
-void name_targets(GltfJson& mesh, std::size_t before, const std::vector<NewMorphTarget>& targets) {
+void name_new_targets(GltfJson& mesh, std::size_t before, const std::vector<NewMorphTarget>& targets) {
   GltfJson& extras = mesh["extras"];
   if (!extras.is_object() && !extras.is_null()) return;  // somebody's own data
   GltfJson& names = extras["targetNames"];
@@ -176,7 +176,7 @@ Result<Index> add_morph_targets(GltfDocument& document, Index mesh_index, const 
       for (const NewMorphTarget& target : targets) append_target(content, mesh, p, target);
     }
     pad(content.root["meshes"][mesh], "weights", after);
-    name_targets(content.root["meshes"][mesh], before, targets);
+    name_new_targets(content.root["meshes"][mesh], before, targets);
     for (std::size_t n = 0; n < json_array(content.root, "nodes").size(); ++n)
       if (content.root["nodes"][n].contains("weights") && shows_mesh(content, n, mesh))
         pad(content.root["nodes"][n], "weights", after);

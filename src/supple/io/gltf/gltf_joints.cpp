@@ -11,9 +11,9 @@ namespace supple {
 namespace {
 
 GltfJson& entry(GltfContent& content, const char* list, Index index, const char* what) {
-  if (index < 0 || static_cast<std::size_t>(index) >= json_array(content.root, list).size())
+  if (index < 0 || to_size(index) >= json_array(content.root, list).size())
     gltf_fault("there is no {} {} to change.", what, index);
-  return content.root[list][static_cast<std::size_t>(index)];
+  return content.root[list][to_size(index)];
 }
 
 void append_matrix(std::vector<float>& values, const Affine& matrix) {
@@ -49,9 +49,9 @@ void write_set(GltfContent& content, GltfJson& attributes, const SkinWeights& we
   std::string joints;
   std::vector<float> values;
   for (const Index v : vertex) {
-    const auto at = static_cast<std::size_t>(v);
+    const auto at = to_size(v);
     for (Index k = 4 * set; k < 4 * set + 4; ++k) {
-      const auto e = static_cast<std::size_t>(weights.first[at] + k);
+      const auto e = to_size(weights.first[at] + k);
       const bool given = weights.first[at] + k < weights.first[at + 1];
       append_bytes(joints, static_cast<std::uint16_t>(given ? weights.joint[e] : 0));
       values.push_back(given ? static_cast<float>(weights.weight[e]) : 0.0f);
@@ -89,8 +89,7 @@ Result<AddedJoints> add_skin_joints(GltfDocument& document, Index skin_index, st
     }
     const std::size_t accessor = append_floats(content, matrices, {"MAT4", 0, false});
     GltfJson& skin = entry(content, "skins", skin_index, "skin");
-    for (std::size_t k = 0; k < joints.size(); ++k)
-      skin["joints"].push_back(static_cast<std::size_t>(added.first_node) + k);
+    for (std::size_t k = 0; k < joints.size(); ++k) skin["joints"].push_back(to_size(added.first_node) + k);
     skin["inverseBindMatrices"] = accessor;
     return added;
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/gltf/gltf_mesh.h"
 
-#include "supple/io/loaded_mesh.h"
+#include "supple/io/mesh/loaded_mesh.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +18,7 @@ std::size_t hash_of(const Vec3& x) {
     hash = (hash ^ b) * 0x9e3779b97f4a7c15ull;
     hash ^= hash >> 29;
   }
-  return static_cast<std::size_t>(hash);
+  return to_size(hash);
 }
 
 // A vertex of the file.
@@ -29,7 +29,7 @@ struct FileVertex {
 
 bool same_weights(const FileVertex& a, const FileVertex& b) {
   const SkinWeights &wa = a.primitive->weights, &wb = b.primitive->weights;
-  const auto first = [](const SkinWeights& w, std::size_t v) { return static_cast<std::size_t>(w.first[v]); };
+  const auto first = [](const SkinWeights& w, std::size_t v) { return to_size(w.first[v]); };
   const std::size_t count = first(wa, a.index + 1) - first(wa, a.index);
   if (count != first(wb, b.index + 1) - first(wb, b.index)) return false;
   for (std::size_t k = 0; k < count; ++k) {
@@ -53,7 +53,7 @@ class Welder {
     const std::size_t hash = hash_of(vertex.primitive->positions[vertex.index]);
     const auto [begin, end] = places_.equal_range(hash);
     for (auto place = begin; place != end; ++place)
-      if (moves_alike(representatives_[static_cast<std::size_t>(place->second)], vertex)) return place->second;
+      if (moves_alike(representatives_[to_size(place->second)], vertex)) return place->second;
     const auto index = static_cast<Index>(representatives_.size());
     representatives_.push_back(vertex);
     places_.emplace(hash, index);
@@ -72,8 +72,8 @@ void fill_vertices(const std::vector<FileVertex>& vertices, CharacterMesh& mesh)
     mesh.surface.vertices.push_back(v.primitive->positions[v.index]);
     const SkinWeights& weights = v.primitive->weights;
     for (Index k = weights.first[v.index]; k < weights.first[v.index + 1]; ++k) {
-      mesh.weights.joint.push_back(weights.joint[static_cast<std::size_t>(k)]);
-      mesh.weights.weight.push_back(weights.weight[static_cast<std::size_t>(k)]);
+      mesh.weights.joint.push_back(weights.joint[to_size(k)]);
+      mesh.weights.weight.push_back(weights.weight[to_size(k)]);
     }
     mesh.weights.first.push_back(static_cast<Index>(mesh.weights.joint.size()));
     for (std::size_t t = 0; t < mesh.targets.size(); ++t)
@@ -86,8 +86,7 @@ void fill_triangles(const PrimitiveData& primitive, const std::vector<Index>& we
   surface.parts.push_back(
       {primitive.name, static_cast<Index>(surface.triangles.size()), static_cast<Index>(primitive.triangles.size())});
   for (const Triangle& t : primitive.triangles)
-    surface.triangles.push_back({welded[static_cast<std::size_t>(t[0])], welded[static_cast<std::size_t>(t[1])],
-                                 welded[static_cast<std::size_t>(t[2])]});
+    surface.triangles.push_back({welded[to_size(t[0])], welded[to_size(t[1])], welded[to_size(t[2])]});
 }
 
 // ---- attributes: the mean over the file's vertices; what a primitive lacks is white, or zero
@@ -112,7 +111,7 @@ std::vector<AttributeSum> all_attributes(const std::vector<std::optional<Primiti
     }
   }
   for (AttributeSum& sum : sums) {
-    const auto components = static_cast<std::size_t>(sum.attribute.components);
+    const auto components = to_size(sum.attribute.components);
     const bool color = sum.attribute.name == colour_attribute || sum.attribute.name.starts_with("COLOR_");
     sum.missing.assign(components, color ? 1.0f : 0.0f);
     sum.attribute.values.assign(vertices * components, 0.0f);
@@ -121,15 +120,15 @@ std::vector<AttributeSum> all_attributes(const std::vector<std::optional<Primiti
 }
 
 void add_values(const PrimitiveData& primitive, const std::vector<Index>& welded, AttributeSum& sum) {
-  const auto components = static_cast<std::size_t>(sum.attribute.components);
+  const auto components = to_size(sum.attribute.components);
   const VertexAttribute* own = nullptr;
   for (const VertexAttribute& attribute : primitive.attributes)
     if (attribute.name == sum.attribute.name) own = &attribute;
   for (std::size_t v = 0; v < welded.size(); ++v) {
     for (std::size_t c = 0; c < components; ++c) {
-      const bool given = own != nullptr && c < static_cast<std::size_t>(own->components);
-      sum.attribute.values[static_cast<std::size_t>(welded[v]) * components + c] +=
-          given ? own->values[v * static_cast<std::size_t>(own->components) + c] : sum.missing[c];
+      const bool given = own != nullptr && c < to_size(own->components);
+      sum.attribute.values[to_size(welded[v]) * components + c] +=
+          given ? own->values[v * to_size(own->components) + c] : sum.missing[c];
     }
   }
 }
@@ -141,11 +140,11 @@ void fill_attributes(const std::vector<std::optional<PrimitiveData>>& primitives
   std::vector<float> shares(vertices, 0.0f);
   for (std::size_t p = 0; p < primitives.size(); ++p) {
     if (!primitives[p]) continue;
-    for (const Index v : mesh.welded_vertex[p]) shares[static_cast<std::size_t>(v)] += 1;
+    for (const Index v : mesh.welded_vertex[p]) shares[to_size(v)] += 1;
     for (AttributeSum& sum : sums) add_values(*primitives[p], mesh.welded_vertex[p], sum);
   }
   for (AttributeSum& sum : sums) {
-    const auto components = static_cast<std::size_t>(sum.attribute.components);
+    const auto components = to_size(sum.attribute.components);
     for (std::size_t i = 0; i < sum.attribute.values.size(); ++i) sum.attribute.values[i] /= shares[i / components];
     mesh.surface.attributes.push_back(std::move(sum.attribute));
   }

@@ -68,9 +68,8 @@ NodeOrder order_nodes(const std::vector<Index>& parents) {
   order.joint_of_node.assign(parents.size(), -1);
   std::vector<std::size_t> waiting;
   for (std::size_t n = 0; n < parents.size(); ++n) {
-    for (auto k = static_cast<Index>(n); k >= 0 && order.joint_of_node[static_cast<std::size_t>(k)] < 0;
-         k = parents[static_cast<std::size_t>(k)])
-      waiting.push_back(static_cast<std::size_t>(k));
+    for (auto k = static_cast<Index>(n); k >= 0 && order.joint_of_node[to_size(k)] < 0; k = parents[to_size(k)])
+      waiting.push_back(to_size(k));
     for (; !waiting.empty(); waiting.pop_back()) {
       order.joint_of_node[waiting.back()] = static_cast<Index>(order.node_of_joint.size());
       order.node_of_joint.push_back(static_cast<Index>(waiting.back()));
@@ -85,10 +84,9 @@ Skeleton read_skeleton(const GltfContent& content, const NodeOrder& order, const
   Skeleton skeleton;
   skeleton.joints.reserve(nodes.size());
   for (const Index n : order.node_of_joint) {
-    const auto node = static_cast<std::size_t>(n);
+    const auto node = to_size(n);
     skeleton.joints.push_back(read_joint(nodes[node], node, warnings));
-    if (parents[node] >= 0)
-      skeleton.joints.back().parent = order.joint_of_node[static_cast<std::size_t>(parents[node])];
+    if (parents[node] >= 0) skeleton.joints.back().parent = order.joint_of_node[to_size(parents[node])];
   }
   return skeleton;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/gltf/gltf_accessor.h"
 #include "supple/io/gltf/gltf_mesh.h"
-#include "supple/io/loaded_mesh.h"
+#include "supple/io/mesh/loaded_mesh.h"
 
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,7 @@ namespace {
 // ---- skins ----------------------------------------------------------------------------------------------------------
 
 bool is_ancestor(const std::vector<Index>& parents, Index ancestor, Index node) {
-  while (node >= 0 && node != ancestor) node = parents[static_cast<std::size_t>(node)];
+  while (node >= 0 && node != ancestor) node = parents[to_size(node)];
   return node == ancestor;
 }
 
@@ -27,7 +27,7 @@ Index common_root(const std::vector<Index>& parents, const GltfJson& joints) {
     const auto node = static_cast<Index>(index_value(joint, parents.size(), "a skin"));
     if (first) root = node;
     first = false;
-    while (root >= 0 && !is_ancestor(parents, root, node)) root = parents[static_cast<std::size_t>(root)];
+    while (root >= 0 && !is_ancestor(parents, root, node)) root = parents[to_size(root)];
   }
   return root;
 }

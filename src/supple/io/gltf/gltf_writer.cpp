@@ -106,7 +106,7 @@ void leave_out(GltfContent& content, const std::vector<ByteRange>& unused) {
   for (GltfJson& view : content.root["bufferViews"]) {
     const auto offset = view.value("byteOffset", std::size_t{0});
     const auto before = std::lower_bound(starts.begin(), starts.end(), offset) - starts.begin();
-    view["byteOffset"] = offset - removed[static_cast<std::size_t>(before)];
+    view["byteOffset"] = offset - removed[to_size(before)];
   }
 }
 

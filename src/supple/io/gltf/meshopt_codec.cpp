@@ -79,7 +79,7 @@ T unzigzag(T v) {
   return static_cast<T>((v & 1u) != 0 ? ~(v >> 1) : v >> 1);
 }
 
-// Four lanes of deltas to values: `last` is the previous element, and the last of this block afterwards.
+// Pack4 lanes of deltas to values: `last` is the previous element, and the last of this block afterwards.
 void add_deltas(const unsigned char lanes[4][largest_block], unsigned channel, std::size_t count, std::size_t stride,
                 unsigned char* last, unsigned char* out) {
   const unsigned mode = channel & 15u;

@@ -82,11 +82,11 @@ bool decode_meshopt_view(GltfContent& content, std::size_t index, GltfJson& view
     const std::uint64_t length = require_count(*extension, "byteLength", where);
     if (length > buffer.size || offset > buffer.size - length)
       gltf_fault("the compressed data of {} reaches beyond its buffer; the file is damaged, export it again.", where);
-    const ByteRange source{buffer.start + static_cast<std::size_t>(offset), static_cast<std::size_t>(length)};
+    const ByteRange source{buffer.start + to_size(offset), to_size(length)};
     const CompressedView compressed{where,
                                     content.binary.substr(source.start, source.size),
-                                    static_cast<std::size_t>(require_count(*extension, "count", where)),
-                                    static_cast<std::size_t>(require_count(*extension, "byteStride", where)),
+                                    to_size(require_count(*extension, "count", where)),
+                                    to_size(require_count(*extension, "byteStride", where)),
                                     json_string(*extension, "mode"),
                                     json_string(*extension, "filter", "NONE")};
     const std::string data = decode(compressed);

@@ -3,7 +3,7 @@
 
 #include "supple/io/gltf/gltf_accessor.h"
 #include "supple/io/gltf/gltf_mesh.h"
-#include "supple/io/loaded_mesh.h"
+#include "supple/io/mesh/loaded_mesh.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ std::vector<Color> vertex_colors(const PrimitiveData& data) {
   std::vector<Color> colors;
   for (const VertexAttribute& attribute : data.attributes) {
     if (attribute.name != colour_attribute || attribute.components < 3) continue;
-    const auto width = static_cast<std::size_t>(attribute.components);
+    const auto width = to_size(attribute.components);
     for (std::size_t i = 0; i + width <= attribute.values.size(); i += width)
       colors.emplace_back(attribute.values[i], attribute.values[i + 1], attribute.values[i + 2]);
   }
@@ -105,7 +105,7 @@ Result<Appearance> read_appearance(const GltfDocument& document, const RawCharac
     Appearance appearance;
     for (const CharacterMesh& mesh : character.meshes) {
       const std::string where = fmt::format("mesh {}", mesh.file_mesh);
-      const GltfJson& json = meshes.at(static_cast<std::size_t>(mesh.file_mesh));
+      const GltfJson& json = meshes.at(to_size(mesh.file_mesh));
       std::vector<PrimitiveAppearance> primitives;
       for (const GltfJson& primitive : json_array(json, "primitives", where))
         primitives.push_back(read_primitive_appearance(content, primitive, where));

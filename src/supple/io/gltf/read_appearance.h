@@ -6,8 +6,8 @@
 // Roughness, metal, normal maps and extensions of materials are left to programs that draw for a living.
 #pragma once
 
-#include "supple/io/color.h"
 #include "supple/io/gltf/gltf_document.h"
+#include "supple/io/image/color.h"
 #include "supple/rig/raw_character.h"
 
 #include <optional>

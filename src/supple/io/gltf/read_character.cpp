@@ -20,7 +20,7 @@ class CharacterReader {
   explicit CharacterReader(const GltfContent& content)
       : content_(content), parents_(node_parents(content)), order_(order_nodes(parents_)) {}
 
-  RawCharacter read(const CharacterOptions& options) {
+  RawCharacter read(const ReadCharacterOptions& options) {
     character_.name = std::filesystem::path(content_.name).stem().string();
     character_.warnings = content_.warnings;
     character_.file_node = order_.node_of_joint;
@@ -38,7 +38,7 @@ class CharacterReader {
   void read_meshes() {
     const std::vector<bool> shown = nodes_in_scene(content_, parents_);
     for (const Index node : order_.node_of_joint)
-      if (shown[static_cast<std::size_t>(node)]) read_node(static_cast<std::size_t>(node));
+      if (shown[to_size(node)]) read_node(to_size(node));
   }
 
   void read_node(std::size_t node) {
@@ -78,7 +78,7 @@ class CharacterReader {
                    joints);
   }
 
-  void check_meshes(const CharacterOptions& options) const {
+  void check_meshes(const ReadCharacterOptions& options) const {
     const auto& meshes = character_.meshes;
     if (meshes.empty()) gltf_fault("it shows no triangles; export the model with its meshes.");
     const bool skinned = std::any_of(meshes.begin(), meshes.end(), [](const CharacterMesh& m) { return m.skin >= 0; });
@@ -104,7 +104,7 @@ class CharacterReader {
 std::unordered_map<std::string, Index> joints_by_name(const Skeleton& skeleton) {
   std::unordered_map<std::string, Index> joints;
   for (Index j = 0; j < skeleton.size(); ++j) {
-    const auto [place, is_new] = joints.emplace(skeleton.joints[static_cast<std::size_t>(j)].name, j);
+    const auto [place, is_new] = joints.emplace(skeleton.joints[to_size(j)].name, j);
     if (!is_new) place->second = -1;
   }
   return joints;
@@ -140,7 +140,7 @@ std::vector<Clip> clips_for(const GltfContent& content, const RawCharacter& onto
 
 }  // namespace
 
-Result<RawCharacter> read_character(const GltfDocument& document, const CharacterOptions& options) {
+Result<RawCharacter> read_character(const GltfDocument& document, const ReadCharacterOptions& options) {
   const GltfContent& content = document.content();
   return gltf_guarded(content.name, [&]() -> Result<RawCharacter> { return CharacterReader(content).read(options); });
 }

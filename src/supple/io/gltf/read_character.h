@@ -12,11 +12,11 @@
 
 namespace supple {
 
-struct CharacterOptions {
+struct ReadCharacterOptions {
   bool require_skin = true;  ///< refuse what has no skeleton to deform with
 };
 
-Result<RawCharacter> read_character(const GltfDocument& document, const CharacterOptions& options = {});
+Result<RawCharacter> read_character(const GltfDocument& document, const ReadCharacterOptions& options = {});
 
 /// Clips of another file for this skeleton, matched by the names of nodes. What finds no namesake is left out; a file
 /// in which nothing does is an error.

@@ -30,7 +30,7 @@ void append_attributes(const CharacterMesh& mesh, std::size_t first_vertex, Surf
       const auto same_name = [&](const VertexAttribute& a) { return a.name == own.name; };
       if (std::any_of(out.attributes.begin(), out.attributes.end(), same_name)) continue;
       const float missing = own.name == colour_attribute ? 1.0f : 0.0f;
-      const std::size_t size = out.vertices.size() * static_cast<std::size_t>(own.components);
+      const std::size_t size = out.vertices.size() * to_size(own.components);
       out.attributes.push_back({own.name, own.components, std::vector<float>(size, missing)});
       known = out.attributes.end() - 1;
     }
@@ -43,7 +43,7 @@ void append_attributes(const CharacterMesh& mesh, std::size_t first_vertex, Surf
 
 Result<Surface> rest_surface(const RawCharacter& character) {
   const Result<CharacterRig> rig = CharacterRig::create(character);
-  if (!rig.ok()) return rig.error();
+  SUPPLE_RETURN_IF_ERROR(rig);
   const CharacterPose pose = rig->neutral();
   Surface surface;
   surface.vertices = evaluate_all(*rig->rig(), pose.p);
@@ -54,18 +54,18 @@ Result<Surface> rest_surface(const RawCharacter& character) {
   }
   for (std::size_t m = 0; m < character.meshes.size(); ++m) {
     append_triangles(character.meshes[m], rig->first_vertex()[m], surface);
-    append_attributes(character.meshes[m], static_cast<std::size_t>(rig->first_vertex()[m]), surface);
+    append_attributes(character.meshes[m], to_size(rig->first_vertex()[m]), surface);
   }
   return surface;
 }
 
 Result<LoadedMesh> parse_gltf_surface(std::string_view bytes, const std::string& name, ResourceReader read) {
   const Result<GltfDocument> document = parse_gltf(bytes, name, std::move(read));
-  if (!document.ok()) return document.error();
+  SUPPLE_RETURN_IF_ERROR(document);
   const Result<RawCharacter> character = read_character(*document, {.require_skin = false});
-  if (!character.ok()) return character.error();
+  SUPPLE_RETURN_IF_ERROR(character);
   Result<Surface> surface = rest_surface(*character);
-  if (!surface.ok()) return surface.error();
+  SUPPLE_RETURN_IF_ERROR(surface);
   return LoadedMesh{std::move(*surface), bytes.starts_with("glTF") ? "glTF binary" : "glTF", character->warnings};
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "supple/io/gltf/gltf_document.h"
-#include "supple/io/loaded_mesh.h"
+#include "supple/io/mesh/loaded_mesh.h"
 #include "supple/rig/raw_character.h"
 
 namespace supple {

@@ -53,7 +53,7 @@ void write_nodes(GltfContent& content, const RawCharacter& character) {
     const std::size_t number = nodes.size();
     nodes.push_back(node_of(joint));
     if (joint.parent >= 0)
-      nodes[static_cast<std::size_t>(joint.parent)]["children"].push_back(number);
+      nodes[to_size(joint.parent)]["children"].push_back(number);
     else
       roots.push_back(number);
   }
@@ -80,7 +80,7 @@ void write_skins(GltfContent& content, const RawCharacter& character) {
 
 void write_weights(GltfContent& content, const CharacterMesh& mesh, GltfJson& attributes) {
   const std::size_t vertices = mesh.surface.vertices.size();
-  if (static_cast<std::size_t>(mesh.weights.vertex_count()) != vertices)
+  if (to_size(mesh.weights.vertex_count()) != vertices)
     gltf_fault("the mesh {} has {} vertices but weights for {}.", mesh.name, vertices, mesh.weights.vertex_count());
   Index most = 1;
   for (std::size_t v = 0; v < vertices; ++v) most = std::max(most, mesh.weights.first[v + 1] - mesh.weights.first[v]);
@@ -90,7 +90,7 @@ void write_weights(GltfContent& content, const CharacterMesh& mesh, GltfJson& at
     for (std::size_t v = 0; v < vertices; ++v) {
       const Index from = mesh.weights.first[v] + 4 * set, to = std::min(from + 4, mesh.weights.first[v + 1]);
       for (Index e = from; e < to; ++e) {
-        const auto at = 4 * v + static_cast<std::size_t>(e - from), k = static_cast<std::size_t>(e);
+        const auto at = 4 * v + to_size(e - from), k = to_size(e);
         joints[at] = static_cast<std::uint16_t>(mesh.weights.joint[k]);
         weights[at] = static_cast<float>(mesh.weights.weight[k]);
       }
@@ -168,7 +168,7 @@ void write_mesh(GltfContent& content, const CharacterMesh& mesh, const Character
     for (const MorphTarget& target : mesh.targets) json["extras"]["targetNames"].push_back(target.name);
   }
   editable_array(content, "meshes").push_back(std::move(json));
-  GltfJson& node = content.root["nodes"].at(static_cast<std::size_t>(mesh.node));
+  GltfJson& node = content.root["nodes"].at(to_size(mesh.node));
   node["mesh"] = number;
   if (mesh.skin >= 0) node["skin"] = mesh.skin;
 }
@@ -179,8 +179,7 @@ void write_poses(GltfContent& content, const Skeleton& skeleton, const std::vect
   for (const ExamplePose& pose : poses) {
     GltfJson rotations = GltfJson::object();
     for (const JointRotation& r : pose.rotations)
-      rotations[skeleton.joints.at(static_cast<std::size_t>(r.joint)).name] =
-          numbers(Eigen::Vector4d(r.rotation.normalized().coeffs()));
+      rotations[skeleton.joints.at(to_size(r.joint)).name] = numbers(Eigen::Vector4d(r.rotation.normalized().coeffs()));
     extras["poses"].push_back({{"name", pose.name}, {"corrected", pose.corrected}, {"rotations", rotations}});
   }
 }
@@ -210,7 +209,7 @@ Result<GltfDocument> character_document(const RawCharacter& character, const Cha
 
 Status write_character(const std::filesystem::path& path, const RawCharacter& character, const CharacterLook& look) {
   Result<GltfDocument> document = character_document(character, look);
-  if (!document.ok()) return document.error();
+  SUPPLE_RETURN_IF_ERROR(document);
   return save_gltf(*document, path);
 }
 

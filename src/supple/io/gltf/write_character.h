@@ -8,7 +8,7 @@
 //   "poses": [{"name": "bent", "corrected": true, "rotations": {"elbow": [x, y, z, w]}}, …]
 #pragma once
 
-#include "supple/io/glb.h"
+#include "supple/io/gltf/glb.h"
 #include "supple/io/gltf/gltf_document.h"
 #include "supple/rig/example_pose.h"
 #include "supple/rig/raw_character.h"

@@ -16,11 +16,9 @@ struct Corners {
   Vec3 a, b, c;
 };
 
-Corners corners_of(const DisplaySurface& surface, std::size_t triangle) {
+Corners triangle_corners(const DisplaySurface& surface, std::size_t triangle) {
   const Triangle& t = surface.triangles[triangle];
-  const auto at = [&](int k) {
-    return surface.rest_positions[static_cast<std::size_t>(t[static_cast<std::size_t>(k)])];
-  };
+  const auto at = [&](int k) { return surface.rest_positions[to_size(t[to_size(k)])]; };
   return {at(0), at(1), at(2)};
 }
 
@@ -31,7 +29,7 @@ Vec3 nearest_on_segment(const Vec3& p, const Vec3& a, const Vec3& b) {
 }
 
 /// Inside the triangle's prism its foot point, else the best of the three edges.
-double distance_to(const Vec3& p, const Corners& t) {
+double grid_distance_to(const Vec3& p, const Corners& t) {
   const Vec3 normal = (t.b - t.a).cross(t.c - t.a);
   const double area2 = normal.squaredNorm();
   if (area2 > 0) {
@@ -45,9 +43,10 @@ double distance_to(const Vec3& p, const Corners& t) {
   return std::sqrt(std::min({ab, bc, ca}));
 }
 
-class Builder {
+class ShapeBuilder {
  public:
-  Builder(const DisplaySurface& surface, const ContactShapeOptions& options) : surface_(surface), options_(options) {}
+  ShapeBuilder(const DisplaySurface& surface, const ContactShapeOptions& options)
+      : surface_(surface), options_(options) {}
 
   ContactShape build() {
     lay_out_grid();
@@ -79,7 +78,7 @@ class Builder {
   void offer(int i, int j, int k, Index triangle) {
     const std::size_t n = shape_.node(i, j, k);
     if (triangle < 0 || triangle == triangle_[n]) return;
-    const double d = distance_to(place(i, j, k), corners_of(surface_, static_cast<std::size_t>(triangle)));
+    const double d = grid_distance_to(place(i, j, k), triangle_corners(surface_, to_size(triangle)));
     if (d < distance_[n]) distance_[n] = d, triangle_[n] = triangle, changed_ = true;
   }
 
@@ -99,7 +98,7 @@ class Builder {
 
   void splat_triangles() {
     for (std::size_t t = 0; t < surface_.triangles.size(); ++t) {
-      const Corners c = corners_of(surface_, t);
+      const Corners c = triangle_corners(surface_, t);
       visit_box(c.a.cwiseMin(c.b).cwiseMin(c.c), c.a.cwiseMax(c.b).cwiseMax(c.c),
                 [&](int i, int j, int k) { offer(i, j, k, static_cast<Index>(t)); });
     }
@@ -132,19 +131,19 @@ class Builder {
   /// Adds one vote to each node with an odd number of triangles ahead of it along an axis.
   void vote_along(int axis, std::vector<int>& votes) const {
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    const auto count = [&](int a) { return shape_.nodes[static_cast<std::size_t>(a)]; };
-    std::vector<std::vector<double>> crossings(static_cast<std::size_t>(count(u) * count(v)));
+    const auto count = [&](int a) { return shape_.nodes[to_size(a)]; };
+    std::vector<std::vector<double>> crossings(to_size(count(u) * count(v)));
     // Rays a little beside the nodes' lines never meet an edge of a regular mesh.
     const double beside_u = 1.234e-6 * shape_.cell_size, beside_v = 2.718e-6 * shape_.cell_size;
     for (std::size_t t = 0; t < surface_.triangles.size(); ++t) {
-      const Corners c = corners_of(surface_, t);
+      const Corners c = triangle_corners(surface_, t);
       const Vec3 n = (c.b - c.a).cross(c.c - c.a);
       if (n[axis] == 0) continue;
       Vec3 low = c.a.cwiseMin(c.b).cwiseMin(c.c), high = c.a.cwiseMax(c.b).cwiseMax(c.c);
       low[axis] = high[axis] = shape_.origin[axis];
       visit_box(low, high, [&](int i, int j, int k) {
         const std::array<int, 3> at = {i, j, k};
-        if (at[static_cast<std::size_t>(axis)] != 0) return;
+        if (at[to_size(axis)] != 0) return;
         Vec3 p = place(i, j, k);
         p[u] += beside_u, p[v] += beside_v;
         const auto side = [&](const Vec3& a, const Vec3& b) {
@@ -153,15 +152,12 @@ class Builder {
         const bool s = side(c.a, c.b);
         if (side(c.b, c.c) != s || side(c.c, c.a) != s) return;
         const double height = c.a[axis] - (n[u] * (p[u] - c.a[u]) + n[v] * (p[v] - c.a[v])) / n[axis];
-        crossings[static_cast<std::size_t>(at[static_cast<std::size_t>(u)] +
-                                           count(u) * at[static_cast<std::size_t>(v)])]
-            .push_back(height);
+        crossings[to_size(at[to_size(u)] + count(u) * at[to_size(v)])].push_back(height);
       });
     }
     for_each_node([&](int i, int j, int k) {
       const std::array<int, 3> at = {i, j, k};
-      const auto& line = crossings[static_cast<std::size_t>(at[static_cast<std::size_t>(u)] +
-                                                            count(u) * at[static_cast<std::size_t>(v)])];
+      const auto& line = crossings[to_size(at[to_size(u)] + count(u) * at[to_size(v)])];
       const double here = place(i, j, k)[axis];
       const auto ahead = std::count_if(line.begin(), line.end(), [&](double height) { return height > here; });
       votes[shape_.node(i, j, k)] += static_cast<int>(ahead % 2);
@@ -187,14 +183,14 @@ class Builder {
     shape_.nearest.resize(triangle_.size());
     for_each_node([&](int i, int j, int k) {
       const std::size_t n = shape_.node(i, j, k);
-      const Triangle& t = surface_.triangles[static_cast<std::size_t>(triangle_[n])];
+      const Triangle& t = surface_.triangles[to_size(triangle_[n])];
       shape_.nearest[n] = *std::min_element(t.begin(), t.end(), [&](Index a, Index b) {
         return squared_distance(place(i, j, k), a) < squared_distance(place(i, j, k), b);
       });
     });
   }
   double squared_distance(const Vec3& p, Index vertex) const {
-    return (p - surface_.rest_positions[static_cast<std::size_t>(vertex)]).squaredNorm();
+    return (p - surface_.rest_positions[to_size(vertex)]).squaredNorm();
   }
 
   /// Farthest first, from the vertex farthest from the centre: extremities feel.
@@ -202,17 +198,17 @@ class Builder {
     const std::size_t count = surface_.rest_positions.size();
     std::vector<bool> used(count, false);
     for (const Triangle& t : surface_.triangles)
-      for (const Index v : t) used[static_cast<std::size_t>(v)] = true;
+      for (const Index v : t) used[to_size(v)] = true;
     std::vector<double> gap(count);
     Index next = -1;
     for (std::size_t v = 0; v < count; ++v) {
       gap[v] = used[v] ? squared_distance(shape_.center, static_cast<Index>(v)) : -1;
-      if (next < 0 || gap[v] > gap[static_cast<std::size_t>(next)]) next = static_cast<Index>(v);
+      if (next < 0 || gap[v] > gap[to_size(next)]) next = static_cast<Index>(v);
     }
     for (double& g : gap) g = g < 0 ? -1 : std::numeric_limits<double>::max();
-    while (static_cast<int>(shape_.points.size()) < options_.max_points && gap[static_cast<std::size_t>(next)] > 0) {
+    while (static_cast<int>(shape_.points.size()) < options_.max_points && gap[to_size(next)] > 0) {
       shape_.points.push_back(next);
-      const Vec3 taken = surface_.rest_positions[static_cast<std::size_t>(next)];
+      const Vec3 taken = surface_.rest_positions[to_size(next)];
       for (std::size_t v = 0; v < count; ++v) gap[v] = std::min(gap[v], squared_distance(taken, static_cast<Index>(v)));
       next = static_cast<Index>(std::max_element(gap.begin(), gap.end()) - gap.begin());
     }
@@ -223,11 +219,11 @@ class Builder {
     shape_.neighbours.assign(surface_.rest_positions.size(), {0, 0});
     std::vector<double> largest(surface_.rest_positions.size(), -1.0);
     for (std::size_t t = 0; t < surface_.triangles.size(); ++t) {
-      const Corners c = corners_of(surface_, t);
+      const Corners c = triangle_corners(surface_, t);
       const double area = (c.b - c.a).cross(c.c - c.a).norm();
       const Triangle& corners = surface_.triangles[t];
       for (std::size_t k = 0; k < 3; ++k) {
-        const auto v = static_cast<std::size_t>(corners[k]);
+        const auto v = to_size(corners[k]);
         if (area > largest[v]) largest[v] = area, shape_.neighbours[v] = {corners[(k + 1) % 3], corners[(k + 2) % 3]};
       }
     }
@@ -248,7 +244,7 @@ Result<ContactShape> build_contact_shape(const DisplaySurface& surface, const Co
     return input_error("the surface has no triangles that could be touched");
   if (options.resolution < 4 || options.resolution > 256 || options.max_points < 1)
     return input_error("a contact shape needs a resolution from 4 to 256 and at least one point");
-  return Builder(surface, options).build();
+  return ShapeBuilder(surface, options).build();
 }
 
 }  // namespace supple

@@ -12,14 +12,14 @@ void visit_near_triangles(const TriangleTree& tree, const Vec3& x, double reach,
   if (tree.empty()) return;
   std::vector<Index> open = {0};
   while (!open.empty()) {
-    const TriangleTree::Node& node = tree.nodes()[static_cast<std::size_t>(open.back())];
+    const TriangleTree::Node& node = tree.nodes()[to_size(open.back())];
     open.pop_back();
     if ((node.bounds.min - x).cwiseMax(x - node.bounds.max).cwiseMax(0.0).norm() >= reach) continue;
     if (!node.leaf()) {
       open.insert(open.end(), {node.left, node.left + 1});
       continue;
     }
-    for (Index k = node.first; k < node.first + node.count; ++k) visit(static_cast<std::size_t>(k), reach);
+    for (Index k = node.first; k < node.first + node.count; ++k) visit(to_size(k), reach);
   }
 }
 

@@ -36,7 +36,7 @@ struct PosedSkin {
 double facing_distance(const PosedSkin& skin, const Vec3& x, const Vec3& normal) {
   double best = std::numeric_limits<double>::infinity();
   visit_near_triangles(skin.tree, x, best, [&](std::size_t place, double& reach) {
-    const Vec3& face = skin.faces[static_cast<std::size_t>(skin.tree.triangle(place))];
+    const Vec3& face = skin.faces[to_size(skin.tree.triangle(place))];
     if (face.dot(normal) > -0.2) return;
     const auto& [a, b, c] = skin.tree.corners()[place];
     const Vec3 offset = x - nearest_point_of_triangle(x, a, b, c);
@@ -49,7 +49,7 @@ std::vector<Vec3> neighbour_means(std::span<const EdgeUse> uses, const std::vect
   std::vector<Vec3> sum(values.size(), Vec3::Zero());
   std::vector<int> count(values.size(), 0);
   for_each_edge(uses, [&](std::span<const EdgeUse> edge) {
-    const auto a = static_cast<std::size_t>(edge[0].low), b = static_cast<std::size_t>(edge[0].high);
+    const auto a = to_size(edge[0].low), b = to_size(edge[0].high);
     sum[a] += values[b];
     sum[b] += values[a];
     ++count[a];
@@ -84,7 +84,7 @@ std::vector<double> depths_of(const Surface& posed, double slack, const Wanted& 
   const WindingNumber winding(skin.tree);
   std::vector<double> depths(posed.vertices.size(), 0.0);
   parallel_for(static_cast<std::int64_t>(depths.size()), 256, [&](std::int64_t i) {
-    const auto v = static_cast<std::size_t>(i);
+    const auto v = to_size(i);
     const Vec3& x = posed.vertices[v];
     if (!wanted(v) || winding(x + slack * skin.normals[v]) < 0.5) return;
     const double distance = facing_distance(skin, x, skin.normals[v]);
@@ -136,10 +136,10 @@ PoseCorrection contact_correction(const Rig& rig, const Surface& neutral, std::v
   std::transform(buried.begin(), buried.end(), ignored.begin(), [](double d) { return d > 0 ? 1 : 0; });
   Surface posed = welded.surface;
   const std::vector<Vec3> x = evaluate_all(rig, p);
-  for (std::size_t v = 0; v < x.size(); ++v) posed.vertices[static_cast<std::size_t>(welded.welded_vertex[v])] = x[v];
+  for (std::size_t v = 0; v < x.size(); ++v) posed.vertices[to_size(welded.welded_vertex[v])] = x[v];
   const std::vector<Vec3> pushes = pushed_apart(posed, depth, ignored);
   PoseCorrection correction{std::move(p), {}};
-  for (const Index v : welded.welded_vertex) correction.displacements.push_back(pushes[static_cast<std::size_t>(v)]);
+  for (const Index v : welded.welded_vertex) correction.displacements.push_back(pushes[to_size(v)]);
   return correction;
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "supple/mesh/surface.h"
-#include "supple/rig/pose_space.h"
+#include "supple/rig/deform/pose_space.h"
 
 namespace supple {
 

@@ -33,7 +33,7 @@ struct EdgeGraph {
   explicit EdgeGraph(const Surface& surface) : links(surface.vertices.size()) {
     Index edges = 0;
     for_each_edge(sorted_edge_uses(surface.triangles), [&](std::span<const EdgeUse> edge) {
-      const auto a = static_cast<std::size_t>(edge[0].low), b = static_cast<std::size_t>(edge[0].high);
+      const auto a = to_size(edge[0].low), b = to_size(edge[0].high);
       const double length = (surface.vertices[a] - surface.vertices[b]).norm();
       links[a].push_back({edge[0].high, length});
       links[b].push_back({edge[0].low, length});
@@ -52,7 +52,7 @@ struct EdgeGraph {
       const auto [d, v] = open.top();
       open.pop();
       if (d > distance[v]) continue;
-      for (const Link& link : links[static_cast<std::size_t>(v)]) {
+      for (const Link& link : links[to_size(v)]) {
         const double through = d + link.length;
         const auto found = distance.find(link.to);
         if (through >= radius || (found != distance.end() && found->second <= through)) continue;
@@ -81,7 +81,7 @@ std::vector<char> inside_others(const Surface& surface, const WindingNumber& win
   const std::vector<Vec3> normals = vertex_normals(surface.triangles, surface.vertices);
   std::vector<char> result(surface.vertices.size(), 0);
   parallel_for(std::ssize(result), 256, [&](std::int64_t i) {
-    const auto v = static_cast<std::size_t>(i);
+    const auto v = to_size(i);
     const Vec3 step = probe * edge * normals[v];
     result[v] = winding(surface.vertices[v] + step) > 0.5 || winding(surface.vertices[v] - step) > 1.5;
   });
@@ -106,17 +106,17 @@ class ContactSearch {
 
   /// The contact of a vertex of the boundary, in the boundary's numbers.
   std::optional<SelfContact> contact_of(Index v) const {
-    const Vec3& x = posed_.vertices[static_cast<std::size_t>(v)];
-    const Vec3& n = normals_[static_cast<std::size_t>(v)];
-    if (built_in_[static_cast<std::size_t>(v)] != 0) return std::nullopt;
-    const bool buried = buried_[static_cast<std::size_t>(v)] != 0;
+    const Vec3& x = posed_.vertices[to_size(v)];
+    const Vec3& n = normals_[to_size(v)];
+    if (built_in_[to_size(v)] != 0) return std::nullopt;
+    const bool buried = buried_[to_size(v)] != 0;
     const double slack = touching * edge_, most = settings_.tolerance * edge_ + slack;
     std::vector<Index> neighbours;
     std::optional<SelfContact> best;
     visit_near_triangles(tree_, x, buried ? std::numeric_limits<double>::infinity() : most,
                          [&](std::size_t place, double& reach) {
                            const Index t = tree_.triangle(place);
-                           const Vec3& face = faces_[static_cast<std::size_t>(t)];
+                           const Vec3& face = faces_[to_size(t)];
                            if (!(face.dot(n) < -settings_.facing)) return;
                            const auto& [a, b, c] = tree_.corners()[place];
                            const Vec3 point = nearest_point_of_triangle(x, a, b, c), offset = x - point;
@@ -129,7 +129,7 @@ class ContactSearch {
                              neighbours = graph_.near(v, settings_.neighbourhood * graph_.mean_length);
                            if (belongs_together(neighbours, t)) return;
                            reach = distance;
-                           best = {v, posed_.triangles[static_cast<std::size_t>(t)], barycentric(point, a, b, c), face,
+                           best = {v, posed_.triangles[to_size(t)], barycentric(point, a, b, c), face,
                                    behind && !ahead ? -distance : distance};
                          });
     return best;
@@ -142,7 +142,7 @@ class ContactSearch {
     return (x - point).norm() < 2 * probe * edge_ || winding_(0.5 * (x + point) - probe * edge_ * n) > 1.5;
   }
   bool belongs_together(const std::vector<Index>& neighbours, Index triangle) const {
-    const Triangle& corners = posed_.triangles[static_cast<std::size_t>(triangle)];
+    const Triangle& corners = posed_.triangles[to_size(triangle)];
     return std::any_of(corners.begin(), corners.end(),
                        [&](Index corner) { return std::binary_search(neighbours.begin(), neighbours.end(), corner); });
   }
@@ -175,18 +175,17 @@ Result<std::vector<SelfContact>> find_self_contacts(const TetMesh& mesh, std::sp
   const BoundarySurface boundary = boundary_surface(mesh);
   const std::vector<Index>& volume_vertex = boundary.volume_vertex;
   Surface posed = boundary.surface;
-  for (std::size_t v = 0; v < posed.vertices.size(); ++v)
-    posed.vertices[v] = positions[static_cast<std::size_t>(volume_vertex[v])];
+  for (std::size_t v = 0; v < posed.vertices.size(); ++v) posed.vertices[v] = positions[to_size(volume_vertex[v])];
   const ContactSearch search(boundary.surface, posed, settings);
   std::vector<std::optional<SelfContact>> found(posed.vertices.size());
   parallel_for(std::ssize(found), 64,
-               [&](std::int64_t v) { found[static_cast<std::size_t>(v)] = search.contact_of(static_cast<Index>(v)); });
+               [&](std::int64_t v) { found[to_size(v)] = search.contact_of(static_cast<Index>(v)); });
   std::vector<SelfContact> contacts;
   for (const std::optional<SelfContact>& contact : found) {
     if (!contact) continue;
     contacts.push_back(*contact);
-    contacts.back().vertex = volume_vertex[static_cast<std::size_t>(contact->vertex)];
-    for (Index& corner : contacts.back().triangle) corner = volume_vertex[static_cast<std::size_t>(corner)];
+    contacts.back().vertex = volume_vertex[to_size(contact->vertex)];
+    for (Index& corner : contacts.back().triangle) corner = volume_vertex[to_size(corner)];
   }
   return contacts;
 }

@@ -2,7 +2,7 @@
 #include "supple/offline/cubature/cubature.h"
 
 #include "supple/base/parallel.h"
-#include "supple/math/nonnegative_least_squares.h"
+#include "supple/math/dense/nonnegative_least_squares.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ Matrix column(const CubatureSamples& samples, Index site) {
 Matrix columns_of(const CubatureSamples& samples, std::span<const Index> sites) {
   Matrix result(samples.size() * samples.samples(), static_cast<Eigen::Index>(sites.size()));
   parallel_for(static_cast<std::int64_t>(sites.size()), 1, [&](std::int64_t i) {
-    const Matrix c = column(samples, sites[static_cast<std::size_t>(i)]);
+    const Matrix c = column(samples, sites[to_size(i)]);
     result.col(i) = Eigen::Map<const Eigen::VectorXf>(c.data(), c.size());
   });
   return result;
@@ -136,7 +136,7 @@ std::vector<Index> largest(const VecX& values, Eigen::Index count) {
   std::vector<Index> order;
   for (Eigen::Index i = 0; i < values.size(); ++i)
     if (values[i] > 0) order.push_back(static_cast<Index>(i));
-  const auto keep = std::min<std::size_t>(order.size(), static_cast<std::size_t>(count));
+  const auto keep = std::min<std::size_t>(order.size(), to_size(count));
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(keep), order.end(),
                     [&](Index a, Index b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
   order.resize(keep);
@@ -261,8 +261,8 @@ std::vector<Cubature> fit_blended_weights(std::span<const CubatureSamples> sampl
       const double share = shares(k, pose);
       if (std::abs(share) < least_share) continue;
       const VecX others = w * shares.row(k).transpose() - share * w.col(pose);
-      all += share * share * G[static_cast<std::size_t>(k)];
-      right += share * (h[static_cast<std::size_t>(k)] - G[static_cast<std::size_t>(k)] * others);
+      all += share * share * G[to_size(k)];
+      right += share * (h[to_size(k)] - G[to_size(k)] * others);
     }
     w.col(pose) = nonnegative_least_squares(all, right).cwiseMax(0.0);
   };

@@ -57,8 +57,7 @@ PosedElement posed_element(const ElasticSampling& sampling, std::size_t e, const
                            std::span<const Vec3> x) {
   Mat3 F = Mat3::Zero();
   for (int a = 0; a < 4; ++a)
-    F += x[static_cast<std::size_t>(sampling.mesh.elements[e][static_cast<std::size_t>(a)])] *
-         shape.gradient[0].col(a).transpose();
+    F += x[to_size(sampling.mesh.elements[e][to_size(a)])] * shape.gradient[0].col(a).transpose();
   const PosedRest<double> rest = posed_rest<double>(F);
   const Mat3 inverse = rest.inverse_transpose.transpose();
   return {sampling.directions == BasisDirections::rotating ? Mat3(inverse * rest.rotation) : inverse,
@@ -83,7 +82,7 @@ MatX gradient_of(const ElasticSampling& sampling, std::size_t e) {
                            : element_gradient(sampling.mesh, e, sampling.pose, sampling.directions);
 }
 
-/// Columns that an element has anything of: bases of regions are zero elsewhere.
+/// Columns that an element has anything of: bases of patches are zero elsewhere.
 struct ColumnRange {
   Eigen::Index first, count;
 };
@@ -120,7 +119,7 @@ void sample_element(const MatX& G, Eigen::Index count, double volume, const Lame
   for (Eigen::Index k = count; k < G.rows(); ++k)
     values.row(k) = (volume * linear * G.row(k).transpose()).transpose().cast<float>();
   for (Eigen::Index k = 0; k < count; ++k) {
-    const PosedElement& at = posed[static_cast<std::size_t>(k) % posed.size()];
+    const PosedElement& at = posed[to_size(k) % posed.size()];
     const Nine g = G.row(k).transpose();
     const Mat3 F = Mat3::Identity() + Eigen::Map<const Mat3>(g.data()) * at.B;
     const Mat3 P = Model(F, lame).stress() * at.B.transpose() * at.volume_ratio;
@@ -202,13 +201,13 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
   samples.totals = MatX::Zero(r, all);
   // The totals are over all elements, candidates or not; added up in an order that no thread changes.
   const std::int64_t elements = std::ssize(mesh.elements), grain = std::max<std::int64_t>(64, elements / 64);
-  std::vector<MatX> totals(static_cast<std::size_t>((elements + grain - 1) / grain), samples.totals);
+  std::vector<MatX> totals(to_size((elements + grain - 1) / grain), samples.totals);
   parallel_ranges(elements, grain, [&](std::int64_t begin, std::int64_t end) {
     auto candidate = std::lower_bound(candidates.begin(), candidates.end(), static_cast<Index>(begin));
     Eigen::MatrixXf values(all, 9);
     MatX G(all, 9);
     for (std::int64_t i = begin; i < end; ++i) {
-      const auto e = static_cast<std::size_t>(i);
+      const auto e = to_size(i);
       const ElementShape<4> shape = element_shape(element_nodes(mesh, e));
       const MatX D = gradient_of(sampling, e);
       const std::vector<ColumnRange> ranges = nonzero_columns(D);
@@ -222,7 +221,7 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
                                                       posed_elements(sampling, e, shape), values);
       });
       for (const auto& [first, columns] : ranges)
-        totals[static_cast<std::size_t>(begin / grain)].middleRows(first, columns) +=
+        totals[to_size(begin / grain)].middleRows(first, columns) +=
             (gradients.middleRows(first, columns) * values.transpose()).cast<double>();
       if (candidate == candidates.end() || *candidate != static_cast<Index>(i)) continue;
       const Eigen::Index column = 9 * (candidate - candidates.begin());
@@ -244,8 +243,8 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
 MatX cubature_residual(const ElasticSampling& sampling, const CubatureSamples& samples, const Cubature& cubature) {
   MatX residual = -samples.totals;
   for (std::size_t k = 0; k < cubature.sites.size(); ++k) {
-    const auto site = static_cast<std::size_t>(cubature.sites[k]);
-    const MatX D = gradient_of(sampling, static_cast<std::size_t>(sampling.candidates[site]));
+    const auto site = to_size(cubature.sites[k]);
+    const MatX D = gradient_of(sampling, to_size(sampling.candidates[site]));
     const MatX s = samples.values.middleCols<9>(9 * static_cast<Eigen::Index>(site)).transpose().cast<double>();
     for (const auto& [first, columns] : nonzero_columns(D))
       residual.middleRows(first, columns).noalias() +=
@@ -257,12 +256,12 @@ MatX cubature_residual(const ElasticSampling& sampling, const CubatureSamples& s
 MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubature) {
   const MatX zero = MatX::Zero(sampling.stiffness.rows(), sampling.stiffness.rows());
   const std::int64_t sites = std::ssize(cubature.sites), grain = std::max<std::int64_t>(16, sites / 64);
-  std::vector<MatX> parts(static_cast<std::size_t>((sites + grain - 1) / grain), zero);
+  std::vector<MatX> parts(to_size((sites + grain - 1) / grain), zero);
   parallel_ranges(sites, grain, [&](std::int64_t begin, std::int64_t end) {
-    MatX& part = parts[static_cast<std::size_t>(begin / grain)];
+    MatX& part = parts[to_size(begin / grain)];
     for (std::int64_t i = begin; i < end; ++i) {
-      const Index site = cubature.sites[static_cast<std::size_t>(i)];
-      const auto e = static_cast<std::size_t>(sampling.candidates[static_cast<std::size_t>(site)]);
+      const Index site = cubature.sites[to_size(i)];
+      const auto e = to_size(sampling.candidates[to_size(site)]);
       const ElementShape<4> shape = element_shape(element_nodes(sampling.mesh, e));
       Eigen::Matrix<double, 9, 9> H;
       with_material<double>(sampling.material, [&](auto type) {

@@ -5,7 +5,7 @@
 #include "supple/fem/elastic_body.h"
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/cubature/cubature.h"
-#include "supple/offline/posespace/pose_basis.h"
+#include "supple/offline/posespace/bases/pose_basis.h"
 #include "supple/rig/rig.h"
 
 #include <random>

@@ -46,7 +46,7 @@ Result<std::vector<char>> joints_named(const Skeleton& skeleton, std::span<const
       return input_error(fmt::format("there is no joint \"{}\"{}", name,
                                      near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
     }
-    chosen[static_cast<std::size_t>(joint)] = 1;
+    chosen[to_size(joint)] = 1;
   }
   return chosen;
 }
@@ -63,15 +63,14 @@ JointFlesh flesh_of(const RawCharacter& character, const CharacterRig& rig, std:
   for (std::size_t m = 0; m < character.meshes.size(); ++m) {
     const CharacterMesh& mesh = character.meshes[m];
     if (mesh.skin < 0) continue;
-    const Skin& bound = character.skins[static_cast<std::size_t>(mesh.skin)];
+    const Skin& bound = character.skins[to_size(mesh.skin)];
     for (Index v = 0; v < mesh.weights.vertex_count(); ++v) {
-      const Vec3& x = skin[static_cast<std::size_t>(rig.first_vertex()[m] + v)];
-      for (Index k = mesh.weights.first[static_cast<std::size_t>(v)];
-           k < mesh.weights.first[static_cast<std::size_t>(v) + 1]; ++k) {
-        const Index joint = bound.joints[static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(k)])];
-        const double w = mesh.weights.weight[static_cast<std::size_t>(k)];
-        flesh.weight[static_cast<std::size_t>(joint)] += w;
-        flesh.center[static_cast<std::size_t>(joint)] += w * x;
+      const Vec3& x = skin[to_size(rig.first_vertex()[m] + v)];
+      for (Index k = mesh.weights.first[to_size(v)]; k < mesh.weights.first[to_size(v) + 1]; ++k) {
+        const Index joint = bound.joints[to_size(mesh.weights.joint[to_size(k)])];
+        const double w = mesh.weights.weight[to_size(k)];
+        flesh.weight[to_size(joint)] += w;
+        flesh.center[to_size(joint)] += w * x;
       }
     }
   }
@@ -82,19 +81,15 @@ JointFlesh flesh_of(const RawCharacter& character, const CharacterRig& rig, std:
 
 /// The joint that holds almost all of a vertex, or -1.
 Index only_joint(const CharacterMesh& mesh, const Skin& skin, Index v) {
-  for (Index k = mesh.weights.first[static_cast<std::size_t>(v)];
-       k < mesh.weights.first[static_cast<std::size_t>(v) + 1]; ++k) {
-    if (mesh.weights.weight[static_cast<std::size_t>(k)] > 0.99)
-      return skin.joints[static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(k)])];
+  for (Index k = mesh.weights.first[to_size(v)]; k < mesh.weights.first[to_size(v) + 1]; ++k) {
+    if (mesh.weights.weight[to_size(k)] > 0.99) return skin.joints[to_size(mesh.weights.joint[to_size(k)])];
   }
   return -1;
 }
 
 double triangle_area(const Surface& surface, const Triangle& t) {
-  const Vec3& a = surface.vertices[static_cast<std::size_t>(t[0])];
-  return 0.5 * (surface.vertices[static_cast<std::size_t>(t[1])] - a)
-                   .cross(surface.vertices[static_cast<std::size_t>(t[2])] - a)
-                   .norm();
+  const Vec3& a = surface.vertices[to_size(t[0])];
+  return 0.5 * (surface.vertices[to_size(t[1])] - a).cross(surface.vertices[to_size(t[2])] - a).norm();
 }
 
 /// Small separate pieces that hang on one joint.
@@ -107,16 +102,15 @@ void mark_small_pieces(const CharacterMesh& mesh, const Skin& skin, double total
   }
   std::vector<double> area(count, 0.0);
   std::vector<Index> joint(count, -2);  // of the piece's vertices: -2 none seen yet, -1 several
-  for (const Triangle& t : mesh.surface.triangles)
-    area[static_cast<std::size_t>(pieces.find(t[0]))] += triangle_area(mesh.surface, t);
+  for (const Triangle& t : mesh.surface.triangles) area[to_size(pieces.find(t[0]))] += triangle_area(mesh.surface, t);
   for (Index v = 0; v < static_cast<Index>(count); ++v) {
-    Index& seen = joint[static_cast<std::size_t>(pieces.find(v))];
+    Index& seen = joint[to_size(pieces.find(v))];
     const Index own = only_joint(mesh, skin, v);
     seen = seen == -2 || seen == own ? own : -1;
   }
   for (Index v = 0; v < static_cast<Index>(count); ++v) {
-    const auto piece = static_cast<std::size_t>(pieces.find(v));
-    if (joint[piece] >= 0 && area[piece] < small_piece * total_area) hard[static_cast<std::size_t>(v)] = 1;
+    const auto piece = to_size(pieces.find(v));
+    if (joint[piece] >= 0 && area[piece] < small_piece * total_area) hard[to_size(v)] = 1;
   }
 }
 
@@ -125,7 +119,7 @@ void mark_named_parts(const CharacterMesh& mesh, std::span<char> hard) {
   for (const SurfacePart& part : mesh.surface.parts) {
     if (!named_hard(part.name)) continue;
     for (Index t = part.first_triangle; t < part.first_triangle + part.triangle_count; ++t)
-      for (const Index v : mesh.surface.triangles[static_cast<std::size_t>(t)]) hard[static_cast<std::size_t>(v)] = 1;
+      for (const Index v : mesh.surface.triangles[to_size(t)]) hard[to_size(v)] = 1;
   }
 }
 
@@ -143,7 +137,7 @@ bool crosses(const std::array<Vec3, 4>& tet, const Vec3& from, const Vec3& to) {
   constexpr int faces[4][4] = {{1, 3, 2, 0}, {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 2, 3}};
   double begin = 0, end = 1;
   for (const auto& face : faces) {
-    const auto at = [&](int k) -> const Vec3& { return tet[static_cast<std::size_t>(face[k])]; };
+    const auto at = [&](int k) -> const Vec3& { return tet[to_size(face[k])]; };
     Vec3 normal = (at(1) - at(0)).cross(at(2) - at(0));
     if (normal.dot(at(3) - at(0)) < 0) normal = -normal;
     const double a = normal.dot(from - at(0));
@@ -159,27 +153,27 @@ Result<std::vector<BoneSegment>> find_bones(const RawCharacter& character, const
                                             const BoneSettings& settings) {
   const Skeleton& skeleton = rig.skeleton();
   const Result<std::vector<char>> soft = joints_named(skeleton, settings.soft_joints);
-  if (!soft.ok()) return soft.error();
+  SUPPLE_RETURN_IF_ERROR(soft);
   const std::vector<Affine> world = world_matrices(skeleton, rig.neutral().locals);
   const std::vector<Vec3> skin = evaluate_all(*rig.rig(), rig.rig()->layout().neutral);
   const JointFlesh flesh = flesh_of(character, rig, skin);
-  const auto place = [&](Index joint) -> Vec3 { return world[static_cast<std::size_t>(joint)].translation(); };
-  const auto carries = [&](Index joint) { return flesh.weight[static_cast<std::size_t>(joint)] > 0; };
+  const auto place = [&](Index joint) -> Vec3 { return world[to_size(joint)].translation(); };
+  const auto carries = [&](Index joint) { return flesh.weight[to_size(joint)] > 0; };
   std::vector<char> has_child(skeleton.joints.size(), 0);
   std::vector<BoneSegment> bones;
   const auto add = [&](Index joint, const Vec3& to) {
-    if (!(*soft)[static_cast<std::size_t>(joint)]) bones.push_back({joint, place(joint), to});
+    if (!(*soft)[to_size(joint)]) bones.push_back({joint, place(joint), to});
   };
   for (Index j = 0; j < skeleton.size(); ++j) {
     if (!carries(j)) continue;
-    Index above = skeleton.joints[static_cast<std::size_t>(j)].parent;
-    while (above >= 0 && !carries(above)) above = skeleton.joints[static_cast<std::size_t>(above)].parent;
+    Index above = skeleton.joints[to_size(j)].parent;
+    while (above >= 0 && !carries(above)) above = skeleton.joints[to_size(above)].parent;
     if (above < 0) continue;
-    has_child[static_cast<std::size_t>(above)] = 1;
+    has_child[to_size(above)] = 1;
     add(above, place(j));
   }
   for (Index j = 0; j < skeleton.size(); ++j) {
-    if (carries(j) && !has_child[static_cast<std::size_t>(j)]) add(j, flesh.center[static_cast<std::size_t>(j)]);
+    if (carries(j) && !has_child[to_size(j)]) add(j, flesh.center[to_size(j)]);
   }
   return bones;
 }
@@ -187,8 +181,8 @@ Result<std::vector<BoneSegment>> find_bones(const RawCharacter& character, const
 Result<std::vector<char>> hard_vertices(const RawCharacter& character, const CharacterRig& rig,
                                         const BoneSettings& settings) {
   const Result<std::vector<char>> rigid = joints_named(rig.skeleton(), settings.rigid_joints);
-  if (!rigid.ok()) return rigid.error();
-  std::vector<char> hard(static_cast<std::size_t>(rig.first_vertex().back()), 0);
+  SUPPLE_RETURN_IF_ERROR(rigid);
+  std::vector<char> hard(to_size(rig.first_vertex().back()), 0);
   double total_area = 0;
   for (const CharacterMesh& mesh : character.meshes)
     for (const Triangle& t : mesh.surface.triangles) total_area += triangle_area(mesh.surface, t);
@@ -200,22 +194,19 @@ Result<std::vector<char>> hard_vertices(const RawCharacter& character, const Cha
       if (settings.find_hard_parts && !character.skins.empty()) std::fill(own.begin(), own.end(), char{1});
       continue;
     }
-    const Skin& skin = character.skins[static_cast<std::size_t>(mesh.skin)];
+    const Skin& skin = character.skins[to_size(mesh.skin)];
     if (settings.find_hard_parts) {
       mark_named_parts(mesh, own);
       mark_small_pieces(mesh, skin, total_area, own);
     }
     for (Index v = 0; v < mesh.weights.vertex_count(); ++v) {
       double held = 0;
-      for (Index k = mesh.weights.first[static_cast<std::size_t>(v)];
-           k < mesh.weights.first[static_cast<std::size_t>(v) + 1]; ++k) {
-        const Index joint = skin.joints[static_cast<std::size_t>(mesh.weights.joint[static_cast<std::size_t>(k)])];
-        const bool named =
-            settings.find_hard_parts && named_hard(character.skeleton.joints[static_cast<std::size_t>(joint)].name);
-        if ((*rigid)[static_cast<std::size_t>(joint)] || named)
-          held += mesh.weights.weight[static_cast<std::size_t>(k)];
+      for (Index k = mesh.weights.first[to_size(v)]; k < mesh.weights.first[to_size(v) + 1]; ++k) {
+        const Index joint = skin.joints[to_size(mesh.weights.joint[to_size(k)])];
+        const bool named = settings.find_hard_parts && named_hard(character.skeleton.joints[to_size(joint)].name);
+        if ((*rigid)[to_size(joint)] || named) held += mesh.weights.weight[to_size(k)];
       }
-      if (held > 0.5) own[static_cast<std::size_t>(v)] = 1;
+      if (held > 0.5) own[to_size(v)] = 1;
     }
   }
   return hard;
@@ -232,13 +223,13 @@ std::vector<Index> fixed_by_bones(const TetMesh& mesh, std::span<const BoneSegme
                                                 bone.to) < radius);
     });
     if (!crossed) continue;
-    for (const Index v : mesh.elements[e]) fixed[static_cast<std::size_t>(v)] = 1;
+    for (const Index v : mesh.elements[e]) fixed[to_size(v)] = 1;
   }
   std::vector<Index> result;
   for (std::size_t v = 0; v < fixed.size(); ++v) {
     bool all_hard = true;
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
-      all_hard = all_hard && (carry.weight[v][k] == 0 || hard[static_cast<std::size_t>(carry.vertex[v][k])]);
+      all_hard = all_hard && (carry.weight[v][k] == 0 || hard[to_size(carry.vertex[v][k])]);
     if (fixed[v] || all_hard) result.push_back(static_cast<Index>(v));
   }
   return result;

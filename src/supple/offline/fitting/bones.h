@@ -9,8 +9,8 @@
 
 #include "supple/mesh/surface.h"
 #include "supple/mesh/volume_mesh.h"
-#include "supple/rig/carried_rig.h"
 #include "supple/rig/character_rig.h"
+#include "supple/rig/deform/carried_rig.h"
 
 namespace supple {
 

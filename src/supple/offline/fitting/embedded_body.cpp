@@ -36,7 +36,7 @@ Result<FittedShape> find_or_fit(const EmbeddedBody& body, const std::vector<Vec3
                                 const std::vector<Vec3>& guess, const FitSettings& settings, StageStore& store) {
   const auto make = [&]() -> Result<FittedShape> {
     Result<RestShapeFitter> fitter = RestShapeFitter::create(body.mesh, body.skin, body.embedding, settings);
-    if (!fitter.ok()) return fitter.error();
+    SUPPLE_RETURN_IF_ERROR(fitter);
     return fitter->fit(posed, guess);
   };
   ContentHash content;
@@ -55,7 +55,7 @@ Result<FittedShape> find_or_fit(const EmbeddedBody& body, const std::vector<Vec3
   };
   const auto decode = [&](const std::string& bytes) -> Result<FittedShape> {
     const Result<std::vector<MatX>> matrices = decode_matrices(bytes);
-    if (!matrices.ok()) return matrices.error();
+    SUPPLE_RETURN_IF_ERROR(matrices);
     if (matrices->size() != 2 || (*matrices)[0].rows() != 3 || (*matrices)[0].cols() != std::ssize(guess) ||
         (*matrices)[1].size() != 8)
       return input_error("the cache holds something else");
@@ -78,19 +78,19 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
   EmbeddedBody body;
   body.skin = neutral_skin(character, rig);
   Result<TetMeshingResult> meshed = fill_with_tetrahedra(body.skin, settings, progress);
-  if (!meshed.ok()) return meshed.error();
+  SUPPLE_RETURN_IF_ERROR(meshed);
   body.mesh = std::move(meshed->mesh);
   body.meshing = meshed->report;
   progress.stage("embedding the skin");
   Result<Embedding> embedding = embed(body.mesh, body.skin.vertices);
-  if (!embedding.ok()) return embedding.error();
+  SUPPLE_RETURN_IF_ERROR(embedding);
   body.embedding = std::move(*embedding);
   body.carry = make_surface_carry(body.mesh.vertices, body.skin);
   Result<std::vector<BoneSegment>> bones = find_bones(character, rig, settings.bones);
-  if (!bones.ok()) return bones.error();
+  SUPPLE_RETURN_IF_ERROR(bones);
   body.bones = std::move(*bones);
   Result<std::vector<char>> hard = hard_vertices(character, rig, settings.bones);
-  if (!hard.ok()) return hard.error();
+  SUPPLE_RETURN_IF_ERROR(hard);
   body.hard = std::move(*hard);
   const double radius = settings.bones.radius * bounds_of(body.mesh.vertices).diagonal();
   body.fixed_vertices = fixed_by_bones(body.mesh, body.bones, radius, body.carry, body.hard);
@@ -110,9 +110,8 @@ Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Ri
   std::vector<Result<FittedShape>> shapes(poses.size() - std::min(first, poses.size()), failure("not fitted"));
   parallel_for(std::ssize(shapes), 1, [&](std::int64_t k) {
     if (progress.cancelled()) return;
-    const std::vector<double>& p = poses[first + static_cast<std::size_t>(k)];
-    shapes[static_cast<std::size_t>(k)] =
-        find_or_fit(body, evaluate_all(*surface_rig, p), evaluate_all(*carried, p), settings, store);
+    const std::vector<double>& p = poses[first + to_size(k)];
+    shapes[to_size(k)] = find_or_fit(body, evaluate_all(*surface_rig, p), evaluate_all(*carried, p), settings, store);
   });
   if (progress.cancelled()) return failure("cancelled");
   for (std::size_t k = 0; k < shapes.size(); ++k) {
@@ -122,7 +121,7 @@ Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Ri
   }
   if (result.corrections.empty()) return result;
   Result<std::shared_ptr<const PoseSpaceRig>> corrected = PoseSpaceRig::create(carried, result.corrections);
-  if (!corrected.ok()) return corrected.error();
+  SUPPLE_RETURN_IF_ERROR(corrected);
   result.rig = *corrected;
   return result;
 }

@@ -8,7 +8,7 @@
 #include "supple/offline/fitting/bones.h"
 #include "supple/offline/fitting/fit_rest_shape.h"
 #include "supple/offline/meshing/tetrahedralize.h"
-#include "supple/rig/pose_space.h"
+#include "supple/rig/deform/pose_space.h"
 
 namespace supple {
 

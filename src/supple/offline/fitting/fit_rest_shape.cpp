@@ -14,7 +14,7 @@
 namespace supple {
 namespace {
 
-VecX stacked(std::span<const Vec3> points) {
+VecX stacked_targets(std::span<const Vec3> points) {
   VecX x(3 * static_cast<Eigen::Index>(points.size()));
   for (std::size_t v = 0; v < points.size(); ++v) x.segment<3>(3 * static_cast<Eigen::Index>(v)) = points[v];
   return x;
@@ -24,10 +24,8 @@ VecX stacked(std::span<const Vec3> points) {
 VecX area_shares(const Surface& skin) {
   VecX shares = VecX::Zero(static_cast<Eigen::Index>(skin.vertices.size()));
   for (const Triangle& t : skin.triangles) {
-    const Vec3& a = skin.vertices[static_cast<std::size_t>(t[0])];
-    const double area = 0.5 * (skin.vertices[static_cast<std::size_t>(t[1])] - a)
-                                  .cross(skin.vertices[static_cast<std::size_t>(t[2])] - a)
-                                  .norm();
+    const Vec3& a = skin.vertices[to_size(t[0])];
+    const double area = 0.5 * (skin.vertices[to_size(t[1])] - a).cross(skin.vertices[to_size(t[2])] - a).norm();
     for (const Index v : t) shares[v] += area / 3;
   }
   const double total = shares.sum();
@@ -39,10 +37,8 @@ VecX area_shares(const Surface& skin) {
 double volume_ratio(const TetMesh& mesh, std::size_t element, const VecX& u) {
   Mat3 rest, now;
   const auto& nodes = mesh.elements[element];
-  const auto corner = [&](int k) {
-    return mesh.vertices[static_cast<std::size_t>(nodes[static_cast<std::size_t>(k)])];
-  };
-  const auto moved = [&](int k) { return Vec3(corner(k) + u.segment<3>(3 * nodes[static_cast<std::size_t>(k)])); };
+  const auto corner = [&](int k) { return mesh.vertices[to_size(nodes[to_size(k)])]; };
+  const auto moved = [&](int k) { return Vec3(corner(k) + u.segment<3>(3 * nodes[to_size(k)])); };
   for (int k = 0; k < 3; ++k) {
     rest.col(k) = corner(k + 1) - corner(0);
     now.col(k) = moved(k + 1) - moved(0);
@@ -59,7 +55,7 @@ struct RestShapeFitter::Impl {
   ElasticBody body;
   ElasticBody guarded;  ///< its energy is infinite where an element has no volume
   LinearSolver solver;
-  VecX rest;    ///< X, stacked
+  VecX rest;    ///< X, stacked_targets
   VecX shares;  ///< a_v
   double diagonal = 1;
   BlockMatrix K;
@@ -84,7 +80,7 @@ struct RestShapeFitter::Impl {
     for (double& value : K.values()) value *= share;
     const VecX error = surface_error(u);
     const double data = 2 / (diagonal * diagonal);
-    const auto nodes = static_cast<std::size_t>(embedding.nodes);
+    const auto nodes = to_size(embedding.nodes);
     for (std::size_t v = 0; v < embedding.size(); ++v) {
       const double factor = data * shares[static_cast<Eigen::Index>(v)];
       for (std::size_t a = 0; a < nodes; ++a) {
@@ -153,11 +149,11 @@ Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surfa
   shape.elements = mesh.elements;
   shape.materials = {{"shape", 1.0, 0.3, 1.0}};
   Result<ElasticBody> body = ElasticBody::create(shape, MaterialModel::stable_neo_hookean);
-  if (!body.ok()) return body.error();
+  SUPPLE_RETURN_IF_ERROR(body);
   const Result<ElasticBody> guarded = ElasticBody::create(shape, MaterialModel::neo_hookean);
-  if (!guarded.ok()) return guarded.error();
+  SUPPLE_RETURN_IF_ERROR(guarded);
   Result<FreeVertices> free = FreeVertices::create(*body, {});
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   LinearSettings linear;
   linear.direct_limit = 200'000;
   auto impl = std::unique_ptr<Impl>(new Impl{std::move(shape),
@@ -166,7 +162,7 @@ Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surfa
                                              *body,
                                              *guarded,
                                              LinearSolver(std::move(*free), linear),
-                                             stacked(mesh.vertices),
+                                             stacked_targets(mesh.vertices),
                                              area_shares(skin),
                                              bounds_of(mesh.vertices).diagonal(),
                                              body->make_matrix(),
@@ -176,8 +172,8 @@ Result<RestShapeFitter> RestShapeFitter::create(const TetMesh& mesh, const Surfa
 
 FittedShape RestShapeFitter::fit(std::span<const Vec3> posed, std::span<const Vec3> guess) {
   Impl& f = *impl_;
-  f.target = stacked(posed);
-  VecX u = stacked(guess) - f.rest;
+  f.target = stacked_targets(posed);
+  VecX u = stacked_targets(guess) - f.rest;
   FittedShape result;
   FitReport& report = result.report;
   report.inverted_before = static_cast<int>(f.squeezed_elements(u, 0).size());

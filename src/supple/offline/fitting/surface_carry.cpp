@@ -63,7 +63,7 @@ class CarrierFinder {
   }
 
  private:
-  const Vec3& at(Index vertex) const { return surface_.vertices[static_cast<std::size_t>(vertex)]; }
+  const Vec3& at(Index vertex) const { return surface_.vertices[to_size(vertex)]; }
 
   /// Whether the skin lies between; the last hundredth of the way is the skin around the candidate itself.
   bool hidden(const Vec3& from, const Vec3& to) const {
@@ -97,7 +97,7 @@ class CarrierFinder {
     if (crossings.empty()) return std::nullopt;
     const Vec3 hit = from + crossings.front() * (to - from);
     const TriangleTree::Nearest triangle = tree_.nearest(hit);
-    return Hit{hit, surface_.triangles[static_cast<std::size_t>(triangle.triangle)]};
+    return Hit{hit, surface_.triangles[to_size(triangle.triangle)]};
   }
 
   Index nearest_corner(const Hit& hit) const {
@@ -121,7 +121,7 @@ class CarrierFinder {
     if (!weights) return std::nullopt;
     Carrier result;
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
-      result.vertex[k] = around[static_cast<std::size_t>(weights->point[k])];
+      result.vertex[k] = around[to_size(weights->point[k])];
       result.weight[k] = weights->weight[k];
     }
     return result;
@@ -130,7 +130,7 @@ class CarrierFinder {
   std::optional<Carrier> behind_nearest_triangle(const Vec3& x) const {
     const TriangleTree::Nearest nearest = tree_.nearest(x);
     if (nearest.triangle < 0) return std::nullopt;
-    const Triangle& t = surface_.triangles[static_cast<std::size_t>(nearest.triangle)];
+    const Triangle& t = surface_.triangles[to_size(nearest.triangle)];
     const Vec3 normal = (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).normalized();
     const Vec3 away = x - nearest.point;
     const Vec3 inward = away.norm() > 1e-9 * reach_ && std::abs(away.normalized().dot(normal)) > 0.5
@@ -181,9 +181,9 @@ SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& sur
   carry.vertex.resize(points.size());
   carry.weight.resize(points.size());
   parallel_for(static_cast<std::int64_t>(points.size()), 16, [&](std::int64_t i) {
-    const Carrier carrier = finder.find(points[static_cast<std::size_t>(i)]);
-    carry.vertex[static_cast<std::size_t>(i)] = carrier.vertex;
-    carry.weight[static_cast<std::size_t>(i)] = carrier.weight;
+    const Carrier carrier = finder.find(points[to_size(i)]);
+    carry.vertex[to_size(i)] = carrier.vertex;
+    carry.weight[to_size(i)] = carrier.weight;
   });
   return carry;
 }

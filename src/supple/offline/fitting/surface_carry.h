@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights for carrying a rig from the skin to the mesh inside (rig/carried_rig.h): four vertices of the skin for each
-// point, as in the 2016 paper (section 4.1), but chosen around the point instead of nearest to it.
+// Weights for carrying a rig from the skin to the mesh inside (rig/deform/carried_rig.h): four vertices of the skin for
+// each point, as in the 2016 paper (section 4.1), but chosen around the point instead of nearest to it.
 //
 // Shepard's weights on the nearest four blend displacements: a limb that turns by an angle drags its inside along with
 // whichever side is near, and shears it by as much as the limb is thick. Weights that reproduce the point itself,
@@ -14,7 +14,7 @@
 #pragma once
 
 #include "supple/mesh/surface.h"
-#include "supple/rig/carried_rig.h"
+#include "supple/rig/deform/carried_rig.h"
 
 namespace supple {
 

@@ -100,7 +100,7 @@ template <int Nodes>
 std::vector<std::vector<Index>> elements_by_material(const VolumeMesh<Nodes>& mesh) {
   std::vector<std::vector<Index>> groups(std::max<std::size_t>(1, mesh.materials.size()));
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    const std::size_t material = mesh.element_material.empty() ? 0 : static_cast<std::size_t>(mesh.element_material[e]);
+    const std::size_t material = mesh.element_material.empty() ? 0 : to_size(mesh.element_material[e]);
     groups[material].push_back(static_cast<Index>(e));
   }
   return groups;
@@ -112,7 +112,7 @@ void basis_gradients(const VolumeMesh<Nodes>& mesh, std::size_t element, const M
                      const Eigen::Matrix<double, 3, Nodes>& g, Eigen::Matrix3Xd& G) {
   G.setZero();
   for (int a = 0; a < Nodes; ++a) {
-    const Index v = mesh.elements[element][static_cast<std::size_t>(a)];
+    const Index v = mesh.elements[element][to_size(a)];
     for (Eigen::Index i = 0; i < basis.cols(); ++i) {
       G.middleCols<3>(3 * i) += basis.col(i).segment<3>(3 * v) * g.col(a).transpose();
     }
@@ -128,7 +128,7 @@ Gram gram_of(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, 
   // order, so that the result has the same bits for any thread count.
   const auto count = static_cast<std::int64_t>(elements.size());
   const std::int64_t grain = std::max<std::int64_t>(256, (count + 7) / 8);
-  std::vector<std::optional<Gram>> partial(static_cast<std::size_t>((count + grain - 1) / grain));
+  std::vector<std::optional<Gram>> partial(to_size((count + grain - 1) / grain));
   std::mutex progress_lock;
   std::size_t done = 0;
   parallel_ranges(count, grain, [&](std::int64_t begin, std::int64_t end) {
@@ -136,7 +136,7 @@ Gram gram_of(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, 
     GramBuilder builder(r, gram);
     Eigen::Matrix3Xd G(3, 3 * r);
     for (std::int64_t k = begin; k < end; ++k) {
-      const auto element = static_cast<std::size_t>(elements[static_cast<std::size_t>(k)]);
+      const auto element = to_size(elements[to_size(k)]);
       const ElementShape<Nodes> shape = element_shape(element_nodes(mesh, element));
       for (std::size_t point = 0; point < shape.gradient.size(); ++point) {
         basis_gradients<Nodes>(mesh, element, basis, shape.gradient[point], G);
@@ -144,7 +144,7 @@ Gram gram_of(const VolumeMesh<Nodes>& mesh, const std::vector<Index>& elements, 
       }
     }
     builder.flush();
-    partial[static_cast<std::size_t>(begin / grain)] = std::move(gram);
+    partial[to_size(begin / grain)] = std::move(gram);
     const std::lock_guard lock(progress_lock);
     progress.update(static_cast<double>(++done) / static_cast<double>(partial.size()));
   });
@@ -160,19 +160,17 @@ MassMoments unit_moments(const VolumeMesh<Nodes>& mesh, const std::vector<Index>
   // Column v holds all fields at vertex v.
   MatX values(3 * fields, vertices);
   for (Eigen::Index v = 0; v < vertices; ++v) {
-    values.col(v).head<3>() = mesh.vertices[static_cast<std::size_t>(v)];
+    values.col(v).head<3>() = mesh.vertices[to_size(v)];
     for (Eigen::Index a = 1; a < fields; ++a) values.col(v).segment<3>(3 * a) = basis.col(a - 1).segment<3>(3 * v);
   }
   MatX weighted = MatX::Zero(3 * fields, vertices);
   MassMoments moments;
   for (const Index element : elements) {
-    const auto& nodes = mesh.elements[static_cast<std::size_t>(element)];
-    const auto products = shape_products(element_nodes(mesh, static_cast<std::size_t>(element)));
+    const auto& nodes = mesh.elements[to_size(element)];
+    const auto products = shape_products(element_nodes(mesh, to_size(element)));
     moments.volume += products.sum();
     for (int a = 0; a < Nodes; ++a)
-      for (int b = 0; b < Nodes; ++b)
-        weighted.col(nodes[static_cast<std::size_t>(a)]) +=
-            products(a, b) * values.col(nodes[static_cast<std::size_t>(b)]);
+      for (int b = 0; b < Nodes; ++b) weighted.col(nodes[to_size(a)]) += products(a, b) * values.col(nodes[to_size(b)]);
   }
   moments.first = weighted.rowwise().sum().reshaped(3, fields);
   moments.second.noalias() = values * weighted.transpose();
@@ -191,12 +189,11 @@ void copy_mesh(const VolumeMesh<Nodes>& mesh, SubspaceModel& model) {
   model.surface.triangles = std::move(boundary.surface.triangles);
   model.surface.basis.resize(3 * model.surface.vertex_count(), model.basis.cols());
   for (Index v = 0; v < model.surface.vertex_count(); ++v)
-    model.surface.basis.middleRows<3>(3 * v) =
-        model.basis.middleRows<3>(3 * boundary.volume_vertex[static_cast<std::size_t>(v)]);
+    model.surface.basis.middleRows<3>(3 * v) = model.basis.middleRows<3>(3 * boundary.volume_vertex[to_size(v)]);
 }
 
 template <int Nodes>
-Status check(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
+Status check_basis(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
   if (mesh.elements.empty()) return input_error("the mesh has no elements, so there are no forces to compute");
   if (basis.rows() != 3 * static_cast<Eigen::Index>(mesh.vertices.size()) || basis.cols() < 1) {
     return input_error(
@@ -214,7 +211,7 @@ Status check(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
 
 template <int Nodes>
 Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Progress& progress) {
-  SUPPLE_RETURN_IF_ERROR(check(mesh, basis));
+  SUPPLE_RETURN_IF_ERROR(check_basis(mesh, basis));
   const auto r = static_cast<Index>(basis.cols());
   SubspaceModel model;
   model.basis = basis;
@@ -223,8 +220,7 @@ Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Pr
   const auto groups = elements_by_material(mesh);
   for (std::size_t material = 0; material < groups.size(); ++material) {
     if (groups[material].empty()) continue;
-    for (const Index e : groups[material])
-      model.element_group[static_cast<std::size_t>(e)] = static_cast<Index>(model.groups.size());
+    for (const Index e : groups[material]) model.element_group[to_size(e)] = static_cast<Index>(model.groups.size());
     const Gram gram = gram_of(mesh, groups[material], basis, progress);
     model.groups.push_back({mesh.materials.empty() ? default_material() : mesh.materials[material],
                             polynomial_from(gram.volume, 1.0, r), polynomial_from(gram.shear, 2.0, r),

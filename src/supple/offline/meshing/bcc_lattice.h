@@ -40,8 +40,7 @@ class BccLattice {
 
   /// Holds `bounds` with a rim of two cubes on every side. `cube` is the edge length of the cubes.
   BccLattice(const Bounds& bounds, double cube) : half_(cube / 2) {
-    for (int a = 0; a < 3; ++a)
-      cells_[static_cast<std::size_t>(a)] = 5 + static_cast<int>(std::floor(bounds.size()[a] / cube));
+    for (int a = 0; a < 3; ++a) cells_[to_size(a)] = 5 + static_cast<int>(std::floor(bounds.size()[a] / cube));
     const Vec3 extent = cube * Vec3(cells_[0] - 1, cells_[1] - 1, cells_[2] - 1);
     // Off the middle by odd parts of a cube, so that boxes and other tidy shapes don't fall on lattice planes.
     origin_ = bounds.center() - 0.5 * extent - cube * Vec3(0.2137, 0.1371, 0.2719);
@@ -66,7 +65,7 @@ class BccLattice {
   Vec3 position(Site site) const { return position(coordinates(site)); }
 
   static Coordinates step(const Coordinates& x, int direction) {
-    const Coordinates& d = directions[static_cast<std::size_t>(direction)];
+    const Coordinates& d = directions[to_size(direction)];
     return {x[0] + d[0], x[1] + d[1], x[2] + d[2]};
   }
   bool holds(const Coordinates& x) const {
@@ -82,7 +81,7 @@ class BccLattice {
   static int direction_between(const Coordinates& from, const Coordinates& to) {
     const Coordinates d = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
     for (int k = 0; k < neighbor_count; ++k) {
-      if (directions[static_cast<std::size_t>(k)] == d) return k;
+      if (directions[to_size(k)] == d) return k;
     }
     return -1;
   }
@@ -92,7 +91,7 @@ class BccLattice {
     Coordinates even{}, odd{};
     double to_even = 0, to_odd = 0;
     for (int a = 0; a < 3; ++a) {
-      const auto k = static_cast<std::size_t>(a);
+      const auto k = to_size(a);
       even[k] = 2 * static_cast<int>(std::lround(x[a] / 2));
       odd[k] = 2 * static_cast<int>(std::floor(x[a] / 2)) + 1;
       to_even += (x[a] - even[k]) * (x[a] - even[k]);
@@ -107,8 +106,8 @@ class BccLattice {
     Coordinates center{};
     Vec3 d;
     for (int a = 0; a < 3; ++a) {
-      center[static_cast<std::size_t>(a)] = 2 * static_cast<int>(std::floor(x[a] / 2)) + 1;
-      d[a] = x[a] - center[static_cast<std::size_t>(a)];
+      center[to_size(a)] = 2 * static_cast<int>(std::floor(x[a] / 2)) + 1;
+      d[a] = x[a] - center[to_size(a)];
     }
     std::array<std::size_t, 3> axis = {0, 1, 2};
     const auto farther = [&](std::size_t a, std::size_t b) {
@@ -134,8 +133,7 @@ class BccLattice {
   /// it, in order of positive volume. Some of the tetrahedra at the rim leave the lattice: ask `holds`.
   static std::array<Coordinates, 4> tet(const Coordinates& x, int k) {
     constexpr std::array<std::array<int, 2>, 5> ring = {{{1, 1}, {-1, 1}, {-1, -1}, {1, -1}, {1, 1}}};
-    const auto e = static_cast<std::size_t>(k / 4), b = (e + 1) % 3, c = (e + 2) % 3,
-               turn = static_cast<std::size_t>(k % 4);
+    const auto e = to_size(k / 4), b = (e + 1) % 3, c = (e + 2) % 3, turn = to_size(k % 4);
     std::array<Coordinates, 4> corners = {x, x, x, x};
     corners[1][e] += 2;
     for (std::size_t j = 0; j < 2; ++j) {

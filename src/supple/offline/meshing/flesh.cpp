@@ -70,8 +70,8 @@ double Flesh::facing(const Vec3& p, const Vec3& q, double none) const {
   const double reach = 1e-3 * (q - p).norm();
   const TriangleTree::Nearest from = tree_.nearest(p, reach), to = tree_.nearest(q, reach);
   if (from.triangle < 0 || to.triangle < 0) return none;
-  const Vec3 n = tree_.area_vector(static_cast<std::size_t>(from.place));
-  const Vec3 m = tree_.area_vector(static_cast<std::size_t>(to.place));
+  const Vec3 n = tree_.area_vector(to_size(from.place));
+  const Vec3 m = tree_.area_vector(to_size(to.place));
   return n.dot(m) / (n.norm() * m.norm());
 }
 

@@ -8,30 +8,30 @@
 namespace supple {
 
 Index FleshNodes::real_neighbor(Index node, int direction, const BccLattice& lattice) const {
-  const auto x = BccLattice::step(lattice.coordinates(site[static_cast<std::size_t>(node)]), direction);
-  return lattice.holds(x) ? real_at[static_cast<std::size_t>(lattice.site(x))] : -1;
+  const auto x = BccLattice::step(lattice.coordinates(site[to_size(node)]), direction);
+  return lattice.holds(x) ? real_at[to_size(lattice.site(x))] : -1;
 }
 
 bool FleshNodes::linked(Index a, Index b, const BccLattice& lattice) const {
   if (is_thin(a) || is_thin(b)) {
-    const auto& list = links[static_cast<std::size_t>(a)];
+    const auto& list = links[to_size(a)];
     return std::binary_search(list.begin(), list.end(), b);
   }
-  const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(a)]),
-                                              lattice.coordinates(site[static_cast<std::size_t>(b)]));
-  return d >= 0 && ((joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+  const int d =
+      BccLattice::direction_between(lattice.coordinates(site[to_size(a)]), lattice.coordinates(site[to_size(b)]));
+  return d >= 0 && ((joined[to_size(a)] >> d) & 1) != 0;
 }
 
 void FleshNodes::add_link(Index a, Index b, const BccLattice& lattice) {
   for (const auto& [from, to] : {NodeLink{a, b}, NodeLink{b, a}}) {
     if (is_thin(a) || is_thin(b)) {
-      std::vector<Index>& list = links[static_cast<std::size_t>(from)];
+      std::vector<Index>& list = links[to_size(from)];
       const auto place = std::lower_bound(list.begin(), list.end(), to);
       if (place == list.end() || *place != to) list.insert(place, to);
     } else {
-      const int d = BccLattice::direction_between(lattice.coordinates(site[static_cast<std::size_t>(from)]),
-                                                  lattice.coordinates(site[static_cast<std::size_t>(to)]));
-      joined[static_cast<std::size_t>(from)] |= static_cast<std::uint16_t>(1u << d);
+      const int d = BccLattice::direction_between(lattice.coordinates(site[to_size(from)]),
+                                                  lattice.coordinates(site[to_size(to)]));
+      joined[to_size(from)] |= static_cast<std::uint16_t>(1u << d);
     }
   }
 }
@@ -40,9 +40,9 @@ namespace {
 
 /// Points that stand for a node: itself, or some of its samples.
 std::vector<Vec3> viewpoints(const FleshNodes& nodes, Index node) {
-  if (!nodes.is_thin(node)) return {nodes.center[static_cast<std::size_t>(node)]};
+  if (!nodes.is_thin(node)) return {nodes.center[to_size(node)]};
   constexpr std::size_t most = 8;
-  const std::vector<Vec3>& samples = nodes.samples[static_cast<std::size_t>(node - nodes.real)];
+  const std::vector<Vec3>& samples = nodes.samples[to_size(node - nodes.real)];
   const std::size_t stride = std::max<std::size_t>(1, samples.size() / most);
   std::vector<Vec3> points;
   for (std::size_t k = 0; k < samples.size(); k += stride) points.push_back(samples[k]);
@@ -72,15 +72,15 @@ bool widen_links(const std::vector<NodeLink>& threads, const Flesh* flesh, const
       const Index other = nodes.real_neighbor(root, d, lattice);
       if (other >= 0 && nodes.linked(root, other, lattice)) web.push_back({a, other});
     }
-    for (const Index other : nodes.links[static_cast<std::size_t>(root)]) web.push_back({a, other});
+    for (const Index other : nodes.links[to_size(root)]) web.push_back({a, other});
   }
   for (const auto& [a, b] : web) {
-    const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
-    const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
+    const auto x = lattice.coordinates(nodes.site[to_size(a)]);
+    const auto y = lattice.coordinates(nodes.site[to_size(b)]);
     if (BccLattice::direction_between(x, y) < 0 || (!nodes.is_thin(a) && !nodes.is_thin(b))) continue;
     if (flesh != nullptr && !in_view(*flesh, nodes, a, b)) continue;
-    nodes.links[static_cast<std::size_t>(a)].push_back(b);
-    nodes.links[static_cast<std::size_t>(b)].push_back(a);
+    nodes.links[to_size(a)].push_back(b);
+    nodes.links[to_size(b)].push_back(a);
   }
   std::size_t after = 0;
   for (auto& list : nodes.links) {

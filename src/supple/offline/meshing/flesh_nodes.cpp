@@ -19,8 +19,8 @@ void add_real_nodes(const LatticeField& field, const BccLattice& lattice, FleshN
 }
 
 void set_joined(FleshNodes& nodes, Index a, Index b, int direction) {
-  nodes.joined[static_cast<std::size_t>(a)] |= static_cast<std::uint16_t>(1u << direction);
-  nodes.joined[static_cast<std::size_t>(b)] |= static_cast<std::uint16_t>(1u << (13 - direction));
+  nodes.joined[to_size(a)] |= static_cast<std::uint16_t>(1u << direction);
+  nodes.joined[to_size(b)] |= static_cast<std::uint16_t>(1u << (13 - direction));
 }
 
 void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLattice& lattice, bool keep_separate,
@@ -29,19 +29,18 @@ void join_real_nodes(const Flesh& flesh, const LatticeField& field, const BccLat
   nodes.joined.assign(nodes.site.size(), 0);
   std::vector<std::uint16_t> found(nodes.site.size(), 0);
   parallel_for(nodes.real, 256, [&](std::int64_t n) {
-    const auto a = static_cast<std::size_t>(n);
-    const bool near = field.near[static_cast<std::size_t>(nodes.site[a])] != 0;
+    const auto a = to_size(n);
+    const bool near = field.near[to_size(nodes.site[a])] != 0;
     for (int d = 0; d < forward; ++d) {
       const Index b = nodes.real_neighbor(static_cast<Index>(n), d, lattice);
       if (b < 0) continue;
-      const bool joined =
-          !near || !keep_separate || flesh.joins_over_dents(nodes.center[a], nodes.center[static_cast<std::size_t>(b)]);
+      const bool joined = !near || !keep_separate || flesh.joins_over_dents(nodes.center[a], nodes.center[to_size(b)]);
       if (joined) found[a] |= static_cast<std::uint16_t>(1u << d);
     }
   });
   for (Index a = 0; a < nodes.real; ++a) {
     for (int d = 0; d < forward; ++d) {
-      if ((found[static_cast<std::size_t>(a)] >> d) & 1) set_joined(nodes, a, nodes.real_neighbor(a, d, lattice), d);
+      if ((found[to_size(a)] >> d) & 1) set_joined(nodes, a, nodes.real_neighbor(a, d, lattice), d);
     }
   }
 }

@@ -45,9 +45,9 @@ struct FleshNodes {
   void for_each_link(const BccLattice& lattice, const Visit& visit) const {
     for (Index a = 0; a < static_cast<Index>(site.size()); ++a) {
       for (int d = 0; !is_thin(a) && d < BccLattice::neighbor_count / 2; ++d) {
-        if ((joined[static_cast<std::size_t>(a)] >> d) & 1) visit(a, real_neighbor(a, d, lattice));
+        if ((joined[to_size(a)] >> d) & 1) visit(a, real_neighbor(a, d, lattice));
       }
-      for (const Index b : links[static_cast<std::size_t>(a)]) {
+      for (const Index b : links[to_size(a)]) {
         if (a < b) visit(a, b);
       }
     }

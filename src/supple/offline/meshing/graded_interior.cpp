@@ -9,22 +9,22 @@
 namespace supple {
 namespace {
 
-using Coordinates = BccLattice::Coordinates;
+using CellCoordinates = BccLattice::Coordinates;
 
 /// Is `holds` true for all triples from `low` to `high`?
 template <class Holds>
-bool all_between(const Coordinates& low, const Coordinates& high, int step, const Holds& holds) {
+bool all_between(const CellCoordinates& low, const CellCoordinates& high, int step, const Holds& holds) {
   for (int k = low[2]; k <= high[2]; k += step) {
     for (int j = low[1]; j <= high[1]; j += step) {
       for (int i = low[0]; i <= high[0]; i += step) {
-        if (!holds(Coordinates{i, j, k})) return false;
+        if (!holds(CellCoordinates{i, j, k})) return false;
       }
     }
   }
   return true;
 }
 
-Coordinates shifted(Coordinates x, std::size_t axis, int by) {
+CellCoordinates shifted(CellCoordinates x, std::size_t axis, int by) {
   x[axis] += by;
   return x;
 }
@@ -34,29 +34,29 @@ class Depth {
  public:
   Depth(const FleshNodes& nodes, const BccLattice& lattice) : nodes_(nodes), lattice_(lattice) {}
 
-  bool whole(const Coordinates& block) const {
-    const Coordinates low = {4 * block[0], 4 * block[1], 4 * block[2]};
-    const auto moved = [&](int by) { return Coordinates{low[0] + by, low[1] + by, low[2] + by}; };
-    const auto surrounded = [&](const Coordinates& x) {
+  bool whole(const CellCoordinates& block) const {
+    const CellCoordinates low = {4 * block[0], 4 * block[1], 4 * block[2]};
+    const auto moved = [&](int by) { return CellCoordinates{low[0] + by, low[1] + by, low[2] + by}; };
+    const auto surrounded = [&](const CellCoordinates& x) {
       constexpr unsigned all = (1u << BccLattice::neighbor_count) - 1;
       return only_real(x) && joined(x) == all;
     };
     return all_between(moved(1), moved(3), 2, surrounded) &&
-           all_between(low, moved(4), 2, [&](const Coordinates& x) { return sides_joined(x, moved(4)); }) &&
+           all_between(low, moved(4), 2, [&](const CellCoordinates& x) { return sides_joined(x, moved(4)); }) &&
            neighbors_joined(moved(2));
   }
 
  private:
-  bool only_real(const Coordinates& x) const {
-    const auto s = static_cast<std::size_t>(lattice_.site(x));
+  bool only_real(const CellCoordinates& x) const {
+    const auto s = to_size(lattice_.site(x));
     return nodes_.real_at[s] >= 0 && !nodes_.has_thin[s];
   }
-  unsigned joined(const Coordinates& x) const {
-    return nodes_.joined[static_cast<std::size_t>(nodes_.real_at[static_cast<std::size_t>(lattice_.site(x))])];
+  unsigned joined(const CellCoordinates& x) const {
+    return nodes_.joined[to_size(nodes_.real_at[to_size(lattice_.site(x))])];
   }
 
   /// Corners of cubes are joined along the edges between them.
-  bool sides_joined(const Coordinates& x, const Coordinates& high) const {
+  bool sides_joined(const CellCoordinates& x, const CellCoordinates& high) const {
     if (!only_real(x)) return false;
     for (std::size_t a = 0; a < 3; ++a) {
       if (x[a] < high[a] && ((joined(x) >> a) & 1) == 0) return false;
@@ -65,15 +65,15 @@ class Depth {
   }
 
   /// The cubes beyond the block's faces have their centres joined to those faces.
-  bool neighbors_joined(const Coordinates& center) const {
+  bool neighbors_joined(const CellCoordinates& center) const {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       for (const int side : {-3, 3}) {
-        Coordinates low = shifted(center, axis, side), high = low;
+        CellCoordinates low = shifted(center, axis, side), high = low;
         for (const std::size_t a : {(axis + 1) % 3, (axis + 2) % 3}) low[a] -= 1, high[a] += 1;
-        const auto faces_block = [&](const Coordinates& x) {
+        const auto faces_block = [&](const CellCoordinates& x) {
           if (!only_real(x)) return false;
           for (int d = 3; d <= 10; ++d) {  // the short ones
-            const bool toward = BccLattice::directions[static_cast<std::size_t>(d)][axis] * side < 0;
+            const bool toward = BccLattice::directions[to_size(d)][axis] * side < 0;
             if (toward && ((joined(x) >> d) & 1) == 0) return false;
           }
           return true;
@@ -103,11 +103,11 @@ GradedInterior::Tet oriented(GradedInterior::Tet tet) {
 
 /// A face of a leaf: its middle, and its corners in a ring.
 struct Face {
-  Coordinates middle{};
-  std::array<Coordinates, 4> corner{};
+  CellCoordinates middle{};
+  std::array<CellCoordinates, 4> corner{};
   std::array<std::array<int, 3>, 4> beyond{};  ///< steps, in leaves, over the edge from corner k to corner k + 1
 
-  Face(const Coordinates& center, int half, std::size_t axis, int side) {
+  Face(const CellCoordinates& center, int half, std::size_t axis, int side) {
     const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
     constexpr std::array<std::array<int, 2>, 4> ring = {{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}};
     middle = shifted(center, axis, side * half);
@@ -118,23 +118,21 @@ struct Face {
   }
 };
 
-Coordinates halfway(const Coordinates& x, const Coordinates& y) {
+CellCoordinates halfway(const CellCoordinates& x, const CellCoordinates& y) {
   return {(x[0] + y[0]) / 2, (x[1] + y[1]) / 2, (x[2] + y[2]) / 2};
 }
 
 }  // namespace
 
 template <class Judge>
-GradedInterior::Level GradedInterior::judged(const Coordinates& finer, const Judge& judge) {
+GradedInterior::Level GradedInterior::judged(const CellCoordinates& finer, const Judge& judge) {
   Level level;
   for (std::size_t a = 0; a < 3; ++a) level.size[a] = finer[a] / 2;
-  level.is_whole.assign(static_cast<std::size_t>(level.size[0]) * static_cast<std::size_t>(level.size[1]) *
-                            static_cast<std::size_t>(level.size[2]),
-                        0);
+  level.is_whole.assign(to_size(level.size[0]) * to_size(level.size[1]) * to_size(level.size[2]), 0);
   parallel_for(level.size[2], 1, [&](std::int64_t k) {
     for (int j = 0; j < level.size[1]; ++j) {
       for (int i = 0; i < level.size[0]; ++i) {
-        const Coordinates block = {i, j, static_cast<int>(k)};
+        const CellCoordinates block = {i, j, static_cast<int>(k)};
         level.is_whole[level.number(block)] = judge(block) ? 1 : 0;
       }
     }
@@ -144,44 +142,44 @@ GradedInterior::Level GradedInterior::judged(const Coordinates& finer, const Jud
 
 GradedInterior::GradedInterior(const FleshNodes& nodes, const BccLattice& lattice) {
   const Depth depth(nodes, lattice);
-  Level level = judged(lattice.cells(), [&](const Coordinates& block) { return depth.whole(block); });
+  Level level = judged(lattice.cells(), [&](const CellCoordinates& block) { return depth.whole(block); });
   while (std::find(level.is_whole.begin(), level.is_whole.end(), 1) != level.is_whole.end()) {
     levels_.push_back(std::move(level));
     // Its eight parts, and all that touch them, must be whole.
     const Level& finer = levels_.back();
-    level = judged(finer.size, [&](const Coordinates& block) {
+    level = judged(finer.size, [&](const CellCoordinates& block) {
       return all_between({2 * block[0] - 1, 2 * block[1] - 1, 2 * block[2] - 1},
                          {2 * block[0] + 2, 2 * block[1] + 2, 2 * block[2] + 2}, 1,
-                         [&](const Coordinates& part) { return finer.whole(part); });
+                         [&](const CellCoordinates& part) { return finer.whole(part); });
     });
   }
 }
 
-void GradedInterior::add_leaf(int level, const Coordinates& block, std::vector<Tet>& out) const {
-  const Level& same = levels_[static_cast<std::size_t>(level - 1)];
+void GradedInterior::add_leaf(int level, const CellCoordinates& block, std::vector<Tet>& out) const {
+  const Level& same = levels_[to_size(level - 1)];
   const int half = 1 << level;
-  const Coordinates center = {half * (2 * block[0] + 1), half * (2 * block[1] + 1), half * (2 * block[2] + 1)};
+  const CellCoordinates center = {half * (2 * block[0] + 1), half * (2 * block[1] + 1), half * (2 * block[2] + 1)};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (const int side : {-1, 1}) {
       const Face face(center, half, axis, side);
-      const Coordinates next = shifted(block, axis, side);
+      const CellCoordinates next = shifted(block, axis, side);
       const bool even = same.whole(next);
-      const bool larger = even && level < levels() &&
-                          levels_[static_cast<std::size_t>(level)].whole({next[0] >> 1, next[1] >> 1, next[2] >> 1});
+      const bool larger =
+          even && level < levels() && levels_[to_size(level)].whole({next[0] >> 1, next[1] >> 1, next[2] >> 1});
       if (larger || (even && side < 0)) continue;  // the other one does it
       for (std::size_t k = 0; k < 4; ++k) {
-        const Coordinates &p = face.corner[k], &q = face.corner[(k + 1) % 4], m = halfway(p, q);
+        const CellCoordinates &p = face.corner[k], &q = face.corner[(k + 1) % 4], m = halfway(p, q);
         if (!even) {
-          for (const Coordinates& end : {p, q}) {
-            const Coordinates small = shifted(halfway(end, face.middle), axis, side * half / 2);
+          for (const CellCoordinates& end : {p, q}) {
+            const CellCoordinates small = shifted(halfway(end, face.middle), axis, side * half / 2);
             out.push_back(oriented({center, face.middle, end, m}));
             out.push_back(oriented({small, face.middle, end, m}));
           }
           continue;
         }
-        const Coordinates other = shifted(center, axis, 2 * half);
-        const auto over = [&](const Coordinates& from) {
-          return Coordinates{from[0] + face.beyond[k][0], from[1] + face.beyond[k][1], from[2] + face.beyond[k][2]};
+        const CellCoordinates other = shifted(center, axis, 2 * half);
+        const auto over = [&](const CellCoordinates& from) {
+          return CellCoordinates{from[0] + face.beyond[k][0], from[1] + face.beyond[k][1], from[2] + face.beyond[k][2]};
         };
         if (same.whole(over(block)) && same.whole(over(next))) {
           out.push_back(oriented({center, other, p, q}));
@@ -197,12 +195,11 @@ void GradedInterior::add_leaf(int level, const Coordinates& block, std::vector<T
 std::vector<GradedInterior::Tet> GradedInterior::tets() const {
   std::vector<Tet> out;
   for (int level = 1; level <= levels(); ++level) {
-    const Level& blocks = levels_[static_cast<std::size_t>(level - 1)];
+    const Level& blocks = levels_[to_size(level - 1)];
     for (int k = 0; k < blocks.size[2]; ++k) {
       for (int j = 0; j < blocks.size[1]; ++j) {
         for (int i = 0; i < blocks.size[0]; ++i) {
-          const bool part =
-              level < levels() && levels_[static_cast<std::size_t>(level)].whole({i >> 1, j >> 1, k >> 1});
+          const bool part = level < levels() && levels_[to_size(level)].whole({i >> 1, j >> 1, k >> 1});
           if (!part && blocks.whole({i, j, k})) add_leaf(level, {i, j, k}, out);
         }
       }

@@ -53,10 +53,7 @@ class GradedInterior {
       return is_whole[number(block)] != 0;
     }
     std::size_t number(const Coordinates& block) const {
-      return static_cast<std::size_t>(block[0]) +
-             static_cast<std::size_t>(size[0]) *
-                 (static_cast<std::size_t>(block[1]) +
-                  static_cast<std::size_t>(size[1]) * static_cast<std::size_t>(block[2]));
+      return to_size(block[0]) + to_size(size[0]) * (to_size(block[1]) + to_size(size[1]) * to_size(block[2]));
     }
   };
 

@@ -27,7 +27,7 @@ void fill_block(const Flesh& flesh, const BccLattice& lattice, const std::array<
       for (int i = begin[0]; i < end[0]; ++i) {
         for (int odd = 0; odd < 2; ++odd) {
           const BccLattice::Coordinates x = {2 * i + odd, 2 * j + odd, 2 * k + odd};
-          const auto site = static_cast<std::size_t>(lattice.site(x));
+          const auto site = to_size(lattice.site(x));
           const Vec3 p = lattice.position(x);
           field.inside[site] = (uniform ? winding > 0.5 : flesh.inside(p)) ? 1 : 0;
           field.near[site] = !far && flesh.tree().nearest(p, lattice.cube()).triangle >= 0 ? 1 : 0;
@@ -41,8 +41,8 @@ void fill_block(const Flesh& flesh, const BccLattice& lattice, const std::array<
 
 LatticeField sample_lattice(const Flesh& flesh, const BccLattice& lattice) {
   LatticeField field;
-  field.inside.assign(static_cast<std::size_t>(lattice.site_count()), 0);
-  field.near.assign(static_cast<std::size_t>(lattice.site_count()), 0);
+  field.inside.assign(to_size(lattice.site_count()), 0);
+  field.near.assign(to_size(lattice.site_count()), 0);
   std::array<int, 3> blocks{};
   for (std::size_t a = 0; a < 3; ++a) blocks[a] = (lattice.cells()[a] + block_size - 1) / block_size;
   parallel_for(std::int64_t{blocks[0]} * blocks[1] * blocks[2], 8, [&](std::int64_t block) {

@@ -26,8 +26,8 @@ bool share_face(const Tet& a, const Tet& b) {
 }
 
 std::vector<Index> piece_sizes(const Components& pieces) {
-  std::vector<Index> size(static_cast<std::size_t>(pieces.count), 0);
-  for (const Index label : pieces.label) ++size[static_cast<std::size_t>(label)];
+  std::vector<Index> size(to_size(pieces.count), 0);
+  for (const Index label : pieces.label) ++size[to_size(label)];
   return size;
 }
 
@@ -51,7 +51,7 @@ class Mender {
   void keep_pieces(const Components& pieces, const Keep& keep) {
     std::vector<Tet> kept;
     for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
-      if (keep(static_cast<std::size_t>(pieces.label[e]))) kept.push_back(mesh_.elements[e]);
+      if (keep(to_size(pieces.label[e]))) kept.push_back(mesh_.elements[e]);
     }
     repairs_.dropped_tets += static_cast<Index>(mesh_.elements.size() - kept.size());
     mesh_.elements = std::move(kept);
@@ -66,7 +66,7 @@ class Mender {
     around_.assign(mesh_.vertices.size(), {});
     for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
       for (const Index v : mesh_.elements[e]) {
-        if (wanted[static_cast<std::size_t>(v)]) around_[static_cast<std::size_t>(v)].push_back(static_cast<Index>(e));
+        if (wanted[to_size(v)]) around_[to_size(v)].push_back(static_cast<Index>(e));
       }
     }
   }
@@ -74,8 +74,7 @@ class Mender {
   std::vector<char> knotted_vertices(const BoundarySurface& skin) const {
     std::vector<std::vector<Edge>> fan(skin.volume_vertex.size());  // per vertex: the far sides of its triangles
     for (const Triangle& t : skin.surface.triangles) {
-      for (std::size_t k = 0; k < 3; ++k)
-        fan[static_cast<std::size_t>(t[k])].push_back({t[(k + 1) % 3], t[(k + 2) % 3]});
+      for (std::size_t k = 0; k < 3; ++k) fan[to_size(t[k])].push_back({t[(k + 1) % 3], t[(k + 2) % 3]});
     }
     std::vector<char> knotted(mesh_.vertices.size(), 0);
     for (std::size_t v = 0; v < fan.size(); ++v) {
@@ -92,12 +91,12 @@ class Mender {
         }
         at = next;
       } while (!fork && at >= 0 && at != fan[v][0][0] && ++steps < fan[v].size());
-      if (fork || steps + 1 != fan[v].size()) knotted[static_cast<std::size_t>(skin.volume_vertex[v])] = 1;
+      if (fork || steps + 1 != fan[v].size()) knotted[to_size(skin.volume_vertex[v])] = 1;
     }
     return knotted;
   }
 
-  const Tet& tet(Index e) const { return mesh_.elements[static_cast<std::size_t>(e)]; }
+  const Tet& tet(Index e) const { return mesh_.elements[to_size(e)]; }
 
   /// Groups of tetrahedra that hang together through faces; largest first, then in order of their first.
   std::vector<std::vector<Index>> face_groups(const std::vector<Index>& tets) const {
@@ -116,7 +115,7 @@ class Mender {
   }
 
   Index copy_vertex(Index v) {
-    const auto k = static_cast<std::size_t>(v);
+    const auto k = to_size(v);
     mesh_.vertices.push_back(Vec3(mesh_.vertices[k]));
     stuffed_.wish.push_back(Vec3(stuffed_.wish[k]));
     stuffed_.normal.push_back(Vec3(stuffed_.normal[k]));
@@ -126,7 +125,7 @@ class Mender {
   }
 
   void replace(Index e, Index from, Index to) {
-    for (Index& v : mesh_.elements[static_cast<std::size_t>(e)]) {
+    for (Index& v : mesh_.elements[to_size(e)]) {
       if (v == from) v = to;
     }
   }
@@ -135,8 +134,8 @@ class Mender {
     gather(boundary_surface(mesh_));
     const auto count = static_cast<Index>(mesh_.vertices.size());
     for (Index v = 0; v < count; ++v) {
-      if (around_[static_cast<std::size_t>(v)].size() < 2) continue;
-      const auto groups = face_groups(around_[static_cast<std::size_t>(v)]);
+      if (around_[to_size(v)].size() < 2) continue;
+      const auto groups = face_groups(around_[to_size(v)]);
       for (std::size_t g = 1; g < groups.size(); ++g) {
         const Index copy = copy_vertex(v);
         for (const Index e : groups[g]) replace(e, v, copy);
@@ -150,8 +149,8 @@ class Mender {
     std::vector<Edge> sides;
     for (const Triangle& t : skin.surface.triangles) {
       for (std::size_t k = 0; k < 3; ++k) {
-        const Index a = skin.volume_vertex[static_cast<std::size_t>(t[k])];
-        const Index b = skin.volume_vertex[static_cast<std::size_t>(t[(k + 1) % 3])];
+        const Index a = skin.volume_vertex[to_size(t[k])];
+        const Index b = skin.volume_vertex[to_size(t[(k + 1) % 3])];
         sides.push_back({std::min(a, b), std::max(a, b)});
       }
     }
@@ -183,18 +182,18 @@ class Mender {
 
   void mend(const Edge& edge) {
     std::vector<Index> ring;
-    for (const Index e : around_[static_cast<std::size_t>(edge[0])]) {
+    for (const Index e : around_[to_size(edge[0])]) {
       if (!holds(tet(e), edge[1]) || !holds(tet(e), edge[0])) continue;
-      if (touched_[static_cast<std::size_t>(e)]) return;  // next round
+      if (touched_[to_size(e)]) return;  // next round
       ring.push_back(e);
     }
     const auto fans = face_groups(ring);
-    for (const Index e : ring) touched_[static_cast<std::size_t>(e)] = 1;
+    for (const Index e : ring) touched_[to_size(e)] = 1;
     for (std::size_t f = 1; f < fans.size(); ++f) {
       if (can_halve(fans[f], edge)) {
         halve(fans[f], edge);
       } else {
-        for (const Index e : fans[f]) dropped_[static_cast<std::size_t>(e)] = 1;
+        for (const Index e : fans[f]) dropped_[to_size(e)] = 1;
         repairs_.dropped_tets += static_cast<Index>(fans[f].size());
       }
     }
@@ -202,21 +201,18 @@ class Mender {
 
   bool can_halve(const std::vector<Index>& fan, const Edge& edge) const {
     const double limit = std::cos(10.6 * std::numbers::pi / 180);
-    const Vec3 middle =
-        0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] + mesh_.vertices[static_cast<std::size_t>(edge[1])]);
+    const Vec3 middle = 0.5 * (mesh_.vertices[to_size(edge[0])] + mesh_.vertices[to_size(edge[1])]);
     return std::all_of(fan.begin(), fan.end(), [&](Index e) {
       return std::all_of(edge.begin(), edge.end(), [&](Index moved) {
         std::array<Vec3, 4> x;
-        for (std::size_t c = 0; c < 4; ++c)
-          x[c] = tet(e)[c] == moved ? middle : mesh_.vertices[static_cast<std::size_t>(tet(e)[c])];
+        for (std::size_t c = 0; c < 4; ++c) x[c] = tet(e)[c] == moved ? middle : mesh_.vertices[to_size(tet(e)[c])];
         return largest_dihedral_cosine(x) <= limit;
       });
     });
   }
 
   void halve(const std::vector<Index>& fan, const Edge& edge) {
-    const Vec3 middle =
-        0.5 * (mesh_.vertices[static_cast<std::size_t>(edge[0])] + mesh_.vertices[static_cast<std::size_t>(edge[1])]);
+    const Vec3 middle = 0.5 * (mesh_.vertices[to_size(edge[0])] + mesh_.vertices[to_size(edge[1])]);
     const Index v = copy_vertex(edge[0]);
     mesh_.vertices.back() = stuffed_.wish.back() = middle;
     stuffed_.normal.back().setZero();
@@ -257,7 +253,7 @@ void drop_strays(const std::vector<NodeLink>& torn, StuffedMesh& stuffed) {
   for (const auto& [a, b] : torn) pieces_of[a], pieces_of[b];
   for (std::size_t e = 0; e < pieces.label.size(); ++e) {
     for (const Index v : stuffed.mesh.elements[e]) {
-      const auto found = pieces_of.find(stuffed.node[static_cast<std::size_t>(v)]);
+      const auto found = pieces_of.find(stuffed.node[to_size(v)]);
       if (found != pieces_of.end()) found->second.insert(pieces.label[e]);
     }
   }
@@ -265,11 +261,11 @@ void drop_strays(const std::vector<NodeLink>& torn, StuffedMesh& stuffed) {
   for (const auto& [a, b] : torn) {
     std::set<Index> together = pieces_of[a];
     together.insert(pieces_of[b].begin(), pieces_of[b].end());
-    const auto size_of = [&](Index piece) { return size[static_cast<std::size_t>(piece)]; };
+    const auto size_of = [&](Index piece) { return size[to_size(piece)]; };
     const Index largest =
         *std::max_element(together.begin(), together.end(), [&](Index x, Index y) { return size_of(x) < size_of(y); });
     for (const Index piece : together) {
-      if (size_of(piece) < std::min(stray, size_of(largest))) lost[static_cast<std::size_t>(piece)] = 1;
+      if (size_of(piece) < std::min(stray, size_of(largest))) lost[to_size(piece)] = 1;
     }
   }
   Mender(stuffed).keep_pieces(pieces, [&](std::size_t piece) { return !lost[piece]; });

@@ -20,7 +20,7 @@ using Pair = std::array<Index, 2>;
 
 double cosine(double degrees) { return std::cos(degrees * std::numbers::pi / 180); }
 
-bool holds(const Tet& tet, Index v) { return std::find(tet.begin(), tet.end(), v) != tet.end(); }
+bool has_vertex(const Tet& tet, Index v) { return std::find(tet.begin(), tet.end(), v) != tet.end(); }
 
 /// What touches a vertex. All lists are sorted.
 struct VertexLink {
@@ -59,7 +59,7 @@ class Thinner {
         around_(mesh_.vertices.size()),
         dropped_(mesh_.elements.size(), 0) {
     for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
-      for (const Index v : mesh_.elements[e]) around_[static_cast<std::size_t>(v)].push_back(static_cast<Index>(e));
+      for (const Index v : mesh_.elements[e]) around_[to_size(v)].push_back(static_cast<Index>(e));
     }
   }
 
@@ -84,12 +84,12 @@ class Thinner {
   }
 
  private:
-  const Vec3& at(Index v) const { return mesh_.vertices[static_cast<std::size_t>(v)]; }
-  const Tet& tet(Index e) const { return mesh_.elements[static_cast<std::size_t>(e)]; }
-  const std::vector<Index>& around(Index v) const { return around_[static_cast<std::size_t>(v)]; }
+  const Vec3& at(Index v) const { return mesh_.vertices[to_size(v)]; }
+  const Tet& tet(Index e) const { return mesh_.elements[to_size(e)]; }
+  const std::vector<Index>& around(Index v) const { return around_[to_size(v)]; }
   double distance(Index a, Index b) const { return (at(a) - at(b)).norm(); }
   bool dead(Index v) const { return around(v).empty(); }
-  bool is_cut(Index v) const { return stuffed_.kind[static_cast<std::size_t>(v)] == VertexKind::cut; }
+  bool is_cut(Index v) const { return stuffed_.kind[to_size(v)] == VertexKind::cut; }
 
   std::vector<std::tuple<double, Index, Index>> short_edges() const {
     std::vector<std::tuple<double, Index, Index>> edges;
@@ -101,8 +101,8 @@ class Thinner {
     const BoundarySurface skin = boundary_surface(living);
     for (const Triangle& t : skin.surface.triangles) {
       for (std::size_t k = 0; k < 3; ++k) {
-        const Index a = skin.volume_vertex[static_cast<std::size_t>(t[k])];
-        const Index b = skin.volume_vertex[static_cast<std::size_t>(t[(k + 1) % 3])];
+        const Index a = skin.volume_vertex[to_size(t[k])];
+        const Index b = skin.volume_vertex[to_size(t[(k + 1) % 3])];
         if (a < b && is_cut(a) && is_cut(b) && distance(a, b) < longest_) edges.emplace_back(distance(a, b), a, b);
       }
     }
@@ -130,7 +130,7 @@ class Thinner {
   double worst_around(Index moved, Index other, const Vec3& x) const {
     double worst = -1;
     for (const Index e : around(moved)) {
-      if (holds(tet(e), other)) continue;
+      if (has_vertex(tet(e), other)) continue;
       std::array<Vec3, 4> corners;
       for (std::size_t c = 0; c < 4; ++c) corners[c] = tet(e)[c] == moved ? x : at(tet(e)[c]);
       worst = std::max(worst, largest_dihedral_cosine(corners));
@@ -170,15 +170,15 @@ class Thinner {
     std::vector<Index> vertices;
     std::size_t edges = 0;
     for (const Index e : around(a)) {
-      if (!holds(tet(e), b)) continue;
+      if (!has_vertex(tet(e), b)) continue;
       ++edges;
       for (const Index v : tet(e)) {
         if (v != a && v != b) vertices.push_back(v);
       }
     }
     sort_unique(vertices);
-    const auto skin_faces = static_cast<std::size_t>(std::count_if(
-        link_a_.skin_edges.begin(), link_a_.skin_edges.end(), [&](const Pair& s) { return s[0] == b || s[1] == b; }));
+    const auto skin_faces = to_size(std::count_if(link_a_.skin_edges.begin(), link_a_.skin_edges.end(),
+                                                  [&](const Pair& s) { return s[0] == b || s[1] == b; }));
     return skin_faces == 2 && common(link_a_.vertices, link_b_.vertices) == vertices.size() &&
            common(link_a_.edges, link_b_.edges) == edges && common(link_a_.rim, link_b_.rim) == skin_faces &&
            common(link_a_.skin_edges, link_b_.skin_edges) == 0;
@@ -195,16 +195,16 @@ class Thinner {
   }
 
   void merge(Index a, Index b, const Vec3& x) {
-    const auto to = static_cast<std::size_t>(a), from = static_cast<std::size_t>(b);
+    const auto to = to_size(a), from = to_size(b);
     mesh_.vertices[to] = x;
     stuffed_.wish[to] = 0.5 * (stuffed_.wish[to] + stuffed_.wish[from]);
     stuffed_.normal[to] = (stuffed_.normal[to] + stuffed_.normal[from]).normalized();
     for (const Index e : around_[from]) {
-      if (holds(tet(e), a)) {
+      if (has_vertex(tet(e), a)) {
         drop(e, b);
         continue;
       }
-      for (Index& v : mesh_.elements[static_cast<std::size_t>(e)]) {
+      for (Index& v : mesh_.elements[to_size(e)]) {
         if (v == b) v = a;
       }
       around_[to].push_back(e);
@@ -213,9 +213,9 @@ class Thinner {
   }
 
   void drop(Index e, Index but) {
-    dropped_[static_cast<std::size_t>(e)] = 1;
+    dropped_[to_size(e)] = 1;
     for (const Index v : tet(e)) {
-      if (v != but) std::erase(around_[static_cast<std::size_t>(v)], e);
+      if (v != but) std::erase(around_[to_size(v)], e);
     }
   }
 

@@ -16,7 +16,7 @@ class NodeSurroundings {
   NodeSurroundings(const std::vector<Stencil>& stencils, const std::vector<Index>& mine, Index node,
                    const BccLattice& lattice) {
     for (const Index s : mine) {
-      const Stencil& stencil = stencils[static_cast<std::size_t>(s)];
+      const Stencil& stencil = stencils[to_size(s)];
       const auto corners = BccLattice::tet(lattice.coordinates(stencil.corner), stencil.tet);
       Far& far = far_.emplace_back();
       std::size_t n = 0;
@@ -148,8 +148,8 @@ std::map<Index, std::vector<Index>> nodes_at_slits(const std::vector<Stencil>& s
 
 /// Is it the only node at its site?
 bool alone(const FleshNodes& nodes, Index node) {
-  const Site site = nodes.site[static_cast<std::size_t>(node)];
-  const auto s = static_cast<std::size_t>(site);
+  const Site site = nodes.site[to_size(node)];
+  const auto s = to_size(site);
   const std::size_t thin = nodes.has_thin[s] ? nodes.thin_at.at(site).size() : 0;
   return thin + (nodes.real_at[s] >= 0 ? 1 : 0) == 1;
 }

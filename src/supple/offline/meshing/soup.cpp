@@ -20,18 +20,18 @@
 namespace supple {
 namespace {
 
-Status check(const Surface& surface) {
+Status check_soup(const Surface& surface) {
   const Result<Bounds> bounds = triangle_bounds(surface);
-  if (!bounds.ok()) return bounds.error();
+  SUPPLE_RETURN_IF_ERROR(bounds);
   if (!(bounds->diagonal() > 0) || !std::isfinite(bounds->diagonal()))
-    return input_error(
-        fmt::format("The surface has a diagonal of {}, which can't be filled; check its units.", bounds->diagonal()));
+    return input_error(fmt::format("The surface has a diagonal of {}, which can't be filled; check_soup its units.",
+                                   bounds->diagonal()));
   return {};
 }
 
 std::array<Vec3, 3> corners_of(const Surface& surface, std::size_t t) {
   std::array<Vec3, 3> x;
-  for (std::size_t c = 0; c < 3; ++c) x[c] = surface.vertices[static_cast<std::size_t>(surface.triangles[t][c])];
+  for (std::size_t c = 0; c < 3; ++c) x[c] = surface.vertices[to_size(surface.triangles[t][c])];
   return x;
 }
 
@@ -51,10 +51,10 @@ Surface distinct_triangles(const Surface& welded) {
     if (!(area_vector(welded, t).norm() > 0) || !seen.insert(key).second) continue;
     Triangle& kept = out.triangles.emplace_back();
     for (std::size_t c = 0; c < 3; ++c) {
-      Index& v = number[static_cast<std::size_t>(welded.triangles[t][c])];
+      Index& v = number[to_size(welded.triangles[t][c])];
       if (v < 0) {
         v = static_cast<Index>(out.vertices.size());
-        out.vertices.push_back(welded.vertices[static_cast<std::size_t>(welded.triangles[t][c])]);
+        out.vertices.push_back(welded.vertices[to_size(welded.triangles[t][c])]);
       }
       kept[c] = v;
     }
@@ -82,8 +82,8 @@ std::vector<Index> sides_across(const Surface& surface) {
   for (std::size_t i = 0, j = 0; i < sides.size(); i = j) {
     for (j = i; j < sides.size() && sides[j].low == sides[i].low && sides[j].high == sides[i].high;) ++j;
     if (j - i != 2) continue;
-    across[static_cast<std::size_t>(sides[i].number)] = sides[i + 1].number;
-    across[static_cast<std::size_t>(sides[i + 1].number)] = sides[i].number;
+    across[to_size(sides[i].number)] = sides[i + 1].number;
+    across[to_size(sides[i + 1].number)] = sides[i].number;
   }
   return across;
 }
@@ -129,9 +129,9 @@ class Winder {
       const std::size_t t = patch.triangles[n];
       for (std::size_t k = 0; k < 3; ++k) {
         const Index other = across_[3 * t + k];
-        if (other < 0 || seen[static_cast<std::size_t>(other / 3)]) continue;
-        const auto u = static_cast<std::size_t>(other / 3);
-        const bool agrees = surface_.triangles[u][static_cast<std::size_t>(other % 3)] != surface_.triangles[t][k];
+        if (other < 0 || seen[to_size(other / 3)]) continue;
+        const auto u = to_size(other / 3);
+        const bool agrees = surface_.triangles[u][to_size(other % 3)] != surface_.triangles[t][k];
         seen[u] = 1;
         patch.triangles.push_back(u);
         flip.push_back(static_cast<char>(flip[n] ^ (agrees ? 0 : 1)));
@@ -185,7 +185,7 @@ class Winder {
 }  // namespace
 
 Result<CleanSoup> clean_soup(const Surface& surface) {
-  SUPPLE_RETURN_IF_ERROR(check(surface));
+  SUPPLE_RETURN_IF_ERROR(check_soup(surface));
   Surface bare;
   bare.vertices = surface.vertices;
   bare.triangles = surface.triangles;

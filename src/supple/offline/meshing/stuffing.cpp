@@ -73,7 +73,7 @@ class CornerGroups {
     };
     for (std::size_t c = 0; c < 4; ++c) {
       const Site site = lattice_.site(corners[c]);
-      const auto s = static_cast<std::size_t>(site);
+      const auto s = to_size(site);
       if (nodes_.real_at[s] >= 0) add(nodes_.real_at[s], c);
       if (!nodes_.has_thin[s]) continue;
       for (const Index node : nodes_.thin_at.at(site)) add(node, c);
@@ -90,8 +90,7 @@ class CornerGroups {
       for (std::size_t j = i + 1; j < members_.size(); ++j) {
         const Index a = members_[i].node, b = members_[j].node;
         if (members_[i].corner == members_[j].corner || !nodes_.linked(a, b, lattice_)) continue;
-        const Vec3 half =
-            0.5 * (nodes_.center[static_cast<std::size_t>(a)] + nodes_.center[static_cast<std::size_t>(b)]);
+        const Vec3 half = 0.5 * (nodes_.center[to_size(a)] + nodes_.center[to_size(b)]);
         const auto firm = firm_.find(std::minmax(a, b));
         const bool is_firm = firm != firm_.end() && firm->second.corner == corner && firm->second.tet == tet;
         const bool contested = crowd[members_[i].corner] > 1 || crowd[members_[j].corner] > 1;
@@ -123,7 +122,7 @@ bool all_joined(const FleshNodes& nodes, const BccLattice& lattice, const std::a
                 std::array<Index, 4>& group, bool& empty) {
   empty = true;
   for (std::size_t c = 0; c < 4; ++c) {
-    const auto s = static_cast<std::size_t>(lattice.site(corners[c]));
+    const auto s = to_size(lattice.site(corners[c]));
     if (nodes.has_thin[s]) return empty = false;
     group[c] = nodes.real_at[s];
     if (group[c] >= 0) empty = false;
@@ -132,7 +131,7 @@ bool all_joined(const FleshNodes& nodes, const BccLattice& lattice, const std::a
     for (std::size_t j = i + 1; j < 4; ++j) {
       if (group[i] < 0 || group[j] < 0) continue;
       const int d = BccLattice::direction_between(corners[i], corners[j]);
-      if (((nodes.joined[static_cast<std::size_t>(group[i])] >> d) & 1) == 0) return false;
+      if (((nodes.joined[to_size(group[i])] >> d) & 1) == 0) return false;
     }
   }
   return true;
@@ -162,20 +161,19 @@ void add_coarse_stencils(const FleshNodes& nodes, const BccLattice& lattice, con
                          std::vector<Stencil>& out) {
   for (const GradedInterior::Tet& tet : interior.tets()) {
     Stencil& stencil = out.emplace_back();
-    for (std::size_t c = 0; c < 4; ++c) stencil.node[c] = nodes.real_at[static_cast<std::size_t>(lattice.site(tet[c]))];
+    for (std::size_t c = 0; c < 4; ++c) stencil.node[c] = nodes.real_at[to_size(lattice.site(tet[c]))];
   }
 }
 
 std::vector<Stencil> collect_stencils(const FleshNodes& nodes, const BccLattice& lattice,
                                       const GradedInterior& interior, const FirmLinks& firm) {
   const auto& cells = lattice.cells();
-  std::vector<std::vector<Stencil>> layers(static_cast<std::size_t>(cells[2]));
+  std::vector<std::vector<Stencil>> layers(to_size(cells[2]));
   parallel_for(cells[2], 1, [&](std::int64_t k) {
     CornerGroups groups(nodes, lattice, firm);
     for (int j = 0; j < cells[1]; ++j) {
       for (int i = 0; i < cells[0]; ++i)
-        stencils_of_cube(nodes, lattice, interior, {2 * i, 2 * j, 2 * static_cast<int>(k)}, groups,
-                         layers[static_cast<std::size_t>(k)]);
+        stencils_of_cube(nodes, lattice, interior, {2 * i, 2 * j, 2 * static_cast<int>(k)}, groups, layers[to_size(k)]);
     }
   });
   std::vector<Stencil> all;
@@ -186,9 +184,9 @@ std::vector<Stencil> collect_stencils(const FleshNodes& nodes, const BccLattice&
 
 /// The lattice tetrahedron with corners at both ends of a link whose middle is nearest to the link's.
 FirmLink nearest_tet(const FleshNodes& nodes, const BccLattice& lattice, Index a, Index b) {
-  const Vec3 half = 0.5 * (nodes.center[static_cast<std::size_t>(a)] + nodes.center[static_cast<std::size_t>(b)]);
-  const Coordinates from = lattice.coordinates(nodes.site[static_cast<std::size_t>(a)]);
-  const Coordinates to = lattice.coordinates(nodes.site[static_cast<std::size_t>(b)]);
+  const Vec3 half = 0.5 * (nodes.center[to_size(a)] + nodes.center[to_size(b)]);
+  const Coordinates from = lattice.coordinates(nodes.site[to_size(a)]);
+  const Coordinates to = lattice.coordinates(nodes.site[to_size(b)]);
   FirmLink best;
   double distance = std::numeric_limits<double>::infinity();
   // Every tetrahedron around an edge belongs to an even site that is one of its ends or a neighbour of one.
@@ -218,13 +216,13 @@ bool find_lost_links(const FleshNodes& nodes, const BccLattice& lattice, const s
     Index first = -1;
     for (const Index n : stencil.node) {
       if (n >= 0 && first >= 0) sets.unite(first, n);
-      if (n >= 0) used[static_cast<std::size_t>(first = n)] = 1;
+      if (n >= 0) used[to_size(first = n)] = 1;
     }
   }
   bool lost = false;
   nodes.for_each_link(lattice, [&](Index a, Index b) {
-    if (used[static_cast<std::size_t>(a)] == 0 || used[static_cast<std::size_t>(b)] == 0 ||
-        sets.find(a) == sets.find(b) || !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
+    if (used[to_size(a)] == 0 || used[to_size(b)] == 0 || sets.find(a) == sets.find(b) ||
+        !firm.try_emplace(std::minmax(a, b), nearest_tet(nodes, lattice, a, b)).second)
       return;
     sets.unite(a, b);
     lost = true;
@@ -268,7 +266,7 @@ class Stuffer {
     std::array<bool, 4> inside{};
     for (std::size_t k = 0; k < 4; ++k) {
       inside[k] = stencil.node[k] >= 0;
-      if (inside[k]) corner[k] = node_vertex_[static_cast<std::size_t>(stencil.node[k])];
+      if (inside[k]) corner[k] = node_vertex_[to_size(stencil.node[k])];
     }
     const auto cut = [&](std::size_t i, std::size_t o) {
       return cut_at(stencil.node[i], BccLattice::direction_between(corners[i], corners[o]));
@@ -294,10 +292,9 @@ class Stuffer {
     Index vertex;
   };
 
-  const Vec3& at(Index v) const { return out_.mesh.vertices[static_cast<std::size_t>(v)]; }
+  const Vec3& at(Index v) const { return out_.mesh.vertices[to_size(v)]; }
   Index& cut_at(Index node, int direction) {
-    return cut_vertex_[static_cast<std::size_t>(node) * BccLattice::neighbor_count +
-                       static_cast<std::size_t>(direction)];
+    return cut_vertex_[to_size(node) * BccLattice::neighbor_count + to_size(direction)];
   }
 
   Index add_vertex(const Vec3& position, const Vec3& wish, VertexKind kind) {
@@ -310,7 +307,7 @@ class Stuffer {
   }
 
   void add_node(Index node) {
-    const auto n = static_cast<std::size_t>(node);
+    const auto n = to_size(node);
     if (node_vertex_[n] >= 0) return;
     const VertexKind kind = nodes_.is_thin(node) ? VertexKind::thin : VertexKind::real;
     node_vertex_[n] = add_vertex(lattice_.position(nodes_.site[n]), nodes_.center[n], kind);
@@ -326,10 +323,10 @@ class Stuffer {
 
   void place(const Flesh& flesh, const Cut& cut) {
     constexpr double lowest = 0.4, highest = 0.6;
-    const auto n = static_cast<std::size_t>(cut.node);
+    const auto n = to_size(cut.node);
     const Coordinates x = lattice_.coordinates(nodes_.site[n]);
     const Vec3 p = lattice_.position(x), q = lattice_.position(BccLattice::step(x, cut.direction));
-    const auto v = static_cast<std::size_t>(cut.vertex);
+    const auto v = to_size(cut.vertex);
     if (nodes_.is_thin(cut.node)) {
       out_.mesh.vertices[v] = 0.5 * (p + q);
       out_.wish[v] = thin_wish(cut.node, 0.5 * (p + q));
@@ -341,18 +338,17 @@ class Stuffer {
     out_.wish[v] = p + t * (q - p);
     share_[v] = t;
     const TriangleTree::Nearest skin = flesh.tree().nearest(out_.wish[v], 0.01 * lattice_.cube());
-    if (skin.triangle >= 0)
-      out_.normal[v] = flesh.tree().area_vector(static_cast<std::size_t>(skin.place)).normalized();
+    if (skin.triangle >= 0) out_.normal[v] = flesh.tree().area_vector(to_size(skin.place)).normalized();
   }
 
   /// A real node close below the surface gives way, so that its cuts find room.
   void retreat() {
     constexpr double comfortable = 0.4;  // share of an edge that a cut needs
     for (const Cut& cut : cuts_) {
-      const double t = share_[static_cast<std::size_t>(cut.vertex)];
-      const auto n = static_cast<std::size_t>(cut.node);
+      const double t = share_[to_size(cut.vertex)];
+      const auto n = to_size(cut.node);
       if (nodes_.is_thin(cut.node) || t >= comfortable) continue;
-      const auto v = static_cast<std::size_t>(node_vertex_[n]);
+      const auto v = to_size(node_vertex_[n]);
       const Coordinates x = lattice_.coordinates(nodes_.site[n]);
       const Vec3 edge = lattice_.position(BccLattice::step(x, cut.direction)) - lattice_.position(x);
       push_[v] -= (comfortable - t) * edge;
@@ -369,14 +365,14 @@ class Stuffer {
     Vec3 best = from;
     double distance = std::numeric_limits<double>::infinity();
     const auto search = [&](Index n) {
-      for (const Vec3& x : nodes_.samples[static_cast<std::size_t>(n - nodes_.real)]) {
+      for (const Vec3& x : nodes_.samples[to_size(n - nodes_.real)]) {
         if ((x - from).squaredNorm() >= distance) continue;
         distance = (x - from).squaredNorm();
         best = x;
       }
     };
     search(node);
-    for (const Index other : nodes_.links[static_cast<std::size_t>(node)]) {
+    for (const Index other : nodes_.links[to_size(node)]) {
       if (nodes_.is_thin(other)) search(other);
     }
     const double margin = 0.15 * lattice_.cube();
@@ -415,8 +411,8 @@ bool settle_links(const std::vector<Stencil>& stencils, const BccLattice& lattic
   }
   bool any = false;
   for (const auto& [link, count] : held) {
-    const auto x = lattice.coordinates(nodes.site[static_cast<std::size_t>(link[0])]);
-    const auto y = lattice.coordinates(nodes.site[static_cast<std::size_t>(link[1])]);
+    const auto x = lattice.coordinates(nodes.site[to_size(link[0])]);
+    const auto y = lattice.coordinates(nodes.site[to_size(link[1])]);
     const bool along_cube = (x[0] & 1) == (y[0] & 1);
     const int around = along_cube ? 4 : 6;
     if (2 * count < around) continue;
@@ -430,8 +426,7 @@ std::int64_t count_tets(const std::vector<Stencil>& stencils) {
   constexpr std::array<int, 5> tets = {0, 1, 3, 3, 1};
   std::int64_t count = 0;
   for (const Stencil& stencil : stencils)
-    count += tets[static_cast<std::size_t>(
-        std::count_if(stencil.node.begin(), stencil.node.end(), [](Index n) { return n >= 0; }))];
+    count += tets[to_size(std::count_if(stencil.node.begin(), stencil.node.end(), [](Index n) { return n >= 0; }))];
   return count;
 }
 
@@ -448,7 +443,7 @@ void drop_unused_vertices(StuffedMesh& stuffed) {
   TetMesh& mesh = stuffed.mesh;
   std::vector<Index> number(mesh.vertices.size(), -1);
   for (const auto& tet : mesh.elements) {
-    for (const Index v : tet) number[static_cast<std::size_t>(v)] = 0;
+    for (const Index v : tet) number[to_size(v)] = 0;
   }
   std::size_t next = 0;
   for (std::size_t v = 0; v < number.size(); ++v) {
@@ -466,7 +461,7 @@ void drop_unused_vertices(StuffedMesh& stuffed) {
   stuffed.kind.resize(next);
   stuffed.node.resize(next);
   for (auto& tet : mesh.elements) {
-    for (Index& v : tet) v = number[static_cast<std::size_t>(v)];
+    for (Index& v : tet) v = number[to_size(v)];
   }
 }
 
@@ -477,12 +472,12 @@ std::vector<NodeLink> torn_links(const FleshNodes& nodes, const BccLattice& latt
   std::vector<std::set<Index>> pieces_of(nodes.site.size());
   for (std::size_t e = 0; e < pieces.label.size(); ++e) {
     for (const Index v : stuffed.mesh.elements[e]) {
-      const Index node = stuffed.node[static_cast<std::size_t>(v)];
-      if (node >= 0) pieces_of[static_cast<std::size_t>(node)].insert(pieces.label[e]);
+      const Index node = stuffed.node[to_size(v)];
+      if (node >= 0) pieces_of[to_size(node)].insert(pieces.label[e]);
     }
   }
   const auto visit = [&](Index a, Index b) {
-    const auto &mine = pieces_of[static_cast<std::size_t>(a)], &other = pieces_of[static_cast<std::size_t>(b)];
+    const auto &mine = pieces_of[to_size(a)], &other = pieces_of[to_size(b)];
     if ((mine == other && mine.size() == 1) || mine.empty() || other.empty()) return;
     torn.push_back({a, b});
     torn.push_back({b, a});

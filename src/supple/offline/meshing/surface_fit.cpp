@@ -20,14 +20,13 @@ class Fitter {
     const std::size_t count = mesh_.vertices.size();
     first_.assign(count + 1, 0);
     for (const auto& tet : mesh_.elements) {
-      for (const Index v : tet) ++first_[static_cast<std::size_t>(v) + 1];
+      for (const Index v : tet) ++first_[to_size(v) + 1];
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    tets_.resize(static_cast<std::size_t>(first_.back()));
+    tets_.resize(to_size(first_.back()));
     std::vector<Index> next(first_.begin(), first_.end() - 1);
     for (std::size_t e = 0; e < mesh_.elements.size(); ++e) {
-      for (const Index v : mesh_.elements[e])
-        tets_[static_cast<std::size_t>(next[static_cast<std::size_t>(v)]++)] = static_cast<Index>(e);
+      for (const Index v : mesh_.elements[e]) tets_[to_size(next[to_size(v)]++)] = static_cast<Index>(e);
     }
     find_movable();
   }
@@ -35,7 +34,7 @@ class Fitter {
   void sweep(double limit_degrees) {
     limit_ = std::cos(limit_degrees * std::numbers::pi / 180);
     for (const Index v : movable_) {
-      const auto k = static_cast<std::size_t>(v);
+      const auto k = to_size(v);
       switch (stuffed_.kind[k]) {
         case VertexKind::real:
           if (stuffed_.wish[k] != home_[k]) move(v, stuffed_.wish[k], false);
@@ -62,11 +61,10 @@ class Fitter {
   void find_movable() {
     std::vector<char> near(mesh_.vertices.size(), 0);
     for (const auto& tet : mesh_.elements) {
-      const bool cut = std::any_of(tet.begin(), tet.end(), [&](Index v) {
-        return stuffed_.kind[static_cast<std::size_t>(v)] != VertexKind::real;
-      });
+      const bool cut =
+          std::any_of(tet.begin(), tet.end(), [&](Index v) { return stuffed_.kind[to_size(v)] != VertexKind::real; });
       if (!cut) continue;
-      for (const Index v : tet) near[static_cast<std::size_t>(v)] = 1;
+      for (const Index v : tet) near[to_size(v)] = 1;
     }
     for (std::size_t v = 0; v < near.size(); ++v) {
       if (near[v]) movable_.push_back(static_cast<Index>(v));
@@ -76,11 +74,10 @@ class Fitter {
   /// Worst cosine around a vertex if it were at x; gives up once it exceeds `bound`.
   double worst(Index v, const Vec3& x, double bound) const {
     double cosine = -1;
-    for (Index k = first_[static_cast<std::size_t>(v)]; k < first_[static_cast<std::size_t>(v) + 1]; ++k) {
-      const auto& tet = mesh_.elements[static_cast<std::size_t>(tets_[static_cast<std::size_t>(k)])];
+    for (Index k = first_[to_size(v)]; k < first_[to_size(v) + 1]; ++k) {
+      const auto& tet = mesh_.elements[to_size(tets_[to_size(k)])];
       std::array<Vec3, 4> corners;
-      for (std::size_t c = 0; c < 4; ++c)
-        corners[c] = tet[c] == v ? x : mesh_.vertices[static_cast<std::size_t>(tet[c])];
+      for (std::size_t c = 0; c < 4; ++c) corners[c] = tet[c] == v ? x : mesh_.vertices[to_size(tet[c])];
       cosine = std::max(cosine, largest_dihedral_cosine(corners));
       if (cosine > bound) break;
     }
@@ -89,17 +86,17 @@ class Fitter {
 
   /// Where a cut vertex at x should go.
   Vec3 skin_point(Index v, const Vec3& x) const {
-    const auto k = static_cast<std::size_t>(v);
+    const auto k = to_size(v);
     if (stuffed_.normal[k].isZero()) return stuffed_.wish[k];
     const TriangleTree::Nearest near = surface_.nearest(x, 0.4 * stuffed_.cube);
     if (near.triangle < 0) return stuffed_.wish[k];
-    const Vec3 facing = surface_.area_vector(static_cast<std::size_t>(near.place));
+    const Vec3 facing = surface_.area_vector(to_size(near.place));
     return facing.dot(stuffed_.normal[k]) > 0.3 * facing.norm() ? near.point : stuffed_.wish[k];
   }
 
   /// Makes room sideways for a cut vertex that can't go where it should.
   void slide(Index v) {
-    const auto k = static_cast<std::size_t>(v);
+    const auto k = to_size(v);
     const Vec3& n = stuffed_.normal[k];
     const Vec3 way = middle_of_neighbors(v, true) - mesh_.vertices[k];
     move(v, mesh_.vertices[k] + way - n * n.dot(way), true);
@@ -107,7 +104,7 @@ class Fitter {
 
   /// True if it went all the way. With `improve` only if the smallest angle grows.
   bool move(Index v, const Vec3& wish, bool improve) {
-    Vec3& x = mesh_.vertices[static_cast<std::size_t>(v)];
+    Vec3& x = mesh_.vertices[to_size(v)];
     const Vec3 way = wish - x;
     if (!(way.squaredNorm() > 1e-16 * stuffed_.cube * stuffed_.cube)) return true;
     const double now = worst(v, x, 2);
@@ -126,14 +123,14 @@ class Fitter {
   Vec3 middle_of_neighbors(Index v, bool skin_only) const {
     Vec3 middle = Vec3::Zero();
     double weight = 0;
-    for (Index k = first_[static_cast<std::size_t>(v)]; k < first_[static_cast<std::size_t>(v) + 1]; ++k) {
-      for (const Index u : mesh_.elements[static_cast<std::size_t>(tets_[static_cast<std::size_t>(k)])]) {
-        if (u == v || (skin_only && stuffed_.kind[static_cast<std::size_t>(u)] < VertexKind::cut)) continue;
-        middle += mesh_.vertices[static_cast<std::size_t>(u)];
+    for (Index k = first_[to_size(v)]; k < first_[to_size(v) + 1]; ++k) {
+      for (const Index u : mesh_.elements[to_size(tets_[to_size(k)])]) {
+        if (u == v || (skin_only && stuffed_.kind[to_size(u)] < VertexKind::cut)) continue;
+        middle += mesh_.vertices[to_size(u)];
         weight += 1;
       }
     }
-    return weight > 0 ? Vec3(middle / weight) : mesh_.vertices[static_cast<std::size_t>(v)];
+    return weight > 0 ? Vec3(middle / weight) : mesh_.vertices[to_size(v)];
   }
 
   StuffedMesh& stuffed_;
@@ -147,12 +144,12 @@ class Fitter {
 /// Real nodes that have come to lie on the skin, where tetrahedra were dropped, go to the surface like cuts.
 void send_bared_nodes(const TriangleTree& surface, StuffedMesh& stuffed) {
   for (const Index v : boundary_surface(stuffed.mesh).volume_vertex) {
-    const auto k = static_cast<std::size_t>(v);
+    const auto k = to_size(v);
     if (stuffed.kind[k] != VertexKind::real) continue;
     const TriangleTree::Nearest near = surface.nearest(stuffed.mesh.vertices[k]);
     stuffed.kind[k] = VertexKind::cut;
     stuffed.wish[k] = near.point;
-    stuffed.normal[k] = surface.area_vector(static_cast<std::size_t>(near.place)).normalized();
+    stuffed.normal[k] = surface.area_vector(to_size(near.place)).normalized();
   }
 }
 

@@ -34,8 +34,8 @@ class Sampler {
     const std::uint64_t key = (static_cast<std::uint64_t>(low) << 32) | static_cast<std::uint32_t>(high);
     const auto [found, fresh] = edges_.try_emplace(key);
     if (!fresh) return found->second;
-    const Vec3 p = surface_.vertices[static_cast<std::size_t>(low)];
-    const Vec3 q = surface_.vertices[static_cast<std::size_t>(high)];
+    const Vec3 p = surface_.vertices[to_size(low)];
+    const Vec3 q = surface_.vertices[to_size(high)];
     Edge& made = found->second;
     made.parts = std::max(1, static_cast<int>(std::ceil((q - p).norm() / spacing_)));
     made.first = static_cast<Index>(samples_.points.size());
@@ -111,7 +111,7 @@ class Sampler {
     }
   }
 
-  const Vec3& at(Index v) const { return surface_.vertices[static_cast<std::size_t>(v)]; }
+  const Vec3& at(Index v) const { return surface_.vertices[to_size(v)]; }
 
   const Surface& surface_;
   double spacing_;

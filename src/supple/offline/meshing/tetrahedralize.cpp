@@ -152,10 +152,9 @@ void finish_skin(const Flesh& flesh, StuffedMesh& stuffed) {
 /// Pieces of the soup whose box is smaller than a cube.
 Index count_specks(const Surface& soup, double cube) {
   const Components pieces = connected_components(soup);
-  std::vector<Bounds> bounds(static_cast<std::size_t>(pieces.count));
+  std::vector<Bounds> bounds(to_size(pieces.count));
   for (std::size_t t = 0; t < soup.triangles.size(); ++t) {
-    for (const Index v : soup.triangles[t])
-      bounds[static_cast<std::size_t>(pieces.label[t])].add(soup.vertices[static_cast<std::size_t>(v)]);
+    for (const Index v : soup.triangles[t]) bounds[to_size(pieces.label[t])].add(soup.vertices[to_size(v)]);
   }
   return static_cast<Index>(
       std::count_if(bounds.begin(), bounds.end(), [&](const Bounds& box) { return box.diagonal() < cube; }));

@@ -33,7 +33,7 @@ class PieceChooser {
     if (found_.is_piece(a)) return std::binary_search(found_.piece(a).links.begin(), found_.piece(a).links.end(), b);
     if (found_.is_piece(b)) return linked(b, a);
     const int d = found_.direction(a, b, nodes_, lattice_);
-    return d >= 0 && ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1) != 0;
+    return d >= 0 && ((nodes_.joined[to_size(a)] >> d) & 1) != 0;
   }
 
   /// Pieces at a site; all of them are in order of their sites.
@@ -65,7 +65,7 @@ class PieceChooser {
       q = &b;
     };
     for (const Vec3& a : found_.piece(piece).samples) {
-      if (!is_piece) consider(a, nodes_.center[static_cast<std::size_t>(other)]);
+      if (!is_piece) consider(a, nodes_.center[to_size(other)]);
       for (std::size_t k = 0; is_piece && k < found_.piece(other).samples.size(); ++k)
         consider(a, found_.piece(other).samples[k]);
     }
@@ -87,7 +87,7 @@ class PieceChooser {
       const auto y = BccLattice::step(x, d);
       if (!lattice_.holds(y)) continue;
       const Site site = lattice_.site(y);
-      const Index real = nodes_.real_at[static_cast<std::size_t>(site)];
+      const Index real = nodes_.real_at[to_size(site)];
       if (real >= 0 && share_link(piece, real)) visit(real);
       if (site < found_.piece(piece).site) continue;
       const auto [first, last] = pieces_at(site);
@@ -100,9 +100,8 @@ class PieceChooser {
   void add_missing_links() {
     std::sort(found_.doubtful.begin(), found_.doubtful.end());
     std::vector<std::vector<Index>> missing(found_.pieces.size());
-    parallel_for(static_cast<std::int64_t>(missing.size()), 8, [&](std::int64_t p) {
-      missing[static_cast<std::size_t>(p)] = missing_links(nodes_.real + static_cast<Index>(p));
-    });
+    parallel_for(static_cast<std::int64_t>(missing.size()), 8,
+                 [&](std::int64_t p) { missing[to_size(p)] = missing_links(nodes_.real + static_cast<Index>(p)); });
     for (std::size_t p = 0; p < missing.size(); ++p) {
       for (const Index other : missing[p]) {
         found_.pieces[p].links.push_back(other);
@@ -114,7 +113,7 @@ class PieceChooser {
 
   /// Does other flesh that stays share a piece's site, as between fingers?
   bool crowded(const ThinPiece& p) const {
-    if (nodes_.real_at[static_cast<std::size_t>(p.site)] >= 0) return true;
+    if (nodes_.real_at[to_size(p.site)] >= 0) return true;
     const auto [first, last] = pieces_at(p.site);
     for (Index n = first; n < last; ++n) {
       if (&found_.piece(n) != &p && found_.piece(n).kept) return true;
@@ -148,8 +147,7 @@ class PieceChooser {
         if ((reached >> i) & 1) reached |= near[i];
       }
     }
-    return static_cast<std::size_t>(std::popcount(reached)) == count &&
-           (static_cast<int>(count) - edges + triangles == 1 || crowded(p));
+    return to_size(std::popcount(reached)) == count && (static_cast<int>(count) - edges + triangles == 1 || crowded(p));
   }
 
   /// From the full complex of all pieces, which has the topology of the flesh, those that real nodes serve are peeled
@@ -220,11 +218,10 @@ class PieceChooser {
 
   /// Links around the end of a crevice, only where nothing else holds their ends together.
   void add_doubtful() {
-    DisjointSets together(static_cast<std::size_t>(nodes_.real) + found_.pieces.size());
+    DisjointSets together(to_size(nodes_.real) + found_.pieces.size());
     for (Index a = 0; a < nodes_.real; ++a) {
       for (int d = 0; d < BccLattice::neighbor_count / 2; ++d) {
-        if ((nodes_.joined[static_cast<std::size_t>(a)] >> d) & 1)
-          together.unite(a, nodes_.real_neighbor(a, d, lattice_));
+        if ((nodes_.joined[to_size(a)] >> d) & 1) together.unite(a, nodes_.real_neighbor(a, d, lattice_));
       }
     }
     for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
@@ -254,14 +251,14 @@ class PieceChooser {
   /// Pieces linked to a real node.
   const std::vector<Index>& pieces_near(Index real) {
     if (near_.empty()) {
-      near_.resize(static_cast<std::size_t>(nodes_.real));
+      near_.resize(to_size(nodes_.real));
       for (std::size_t p = 0; p < found_.pieces.size(); ++p) {
         for (const Index n : found_.pieces[p].links) {
-          if (!found_.is_piece(n)) near_[static_cast<std::size_t>(n)].push_back(nodes_.real + static_cast<Index>(p));
+          if (!found_.is_piece(n)) near_[to_size(n)].push_back(nodes_.real + static_cast<Index>(p));
         }
       }
     }
-    return near_[static_cast<std::size_t>(real)];
+    return near_[to_size(real)];
   }
 
   void store() {
@@ -271,7 +268,7 @@ class PieceChooser {
       if (!found_.pieces[p].kept) continue;
       number[p] = static_cast<Index>(nodes_.site.size());
       nodes_.site.push_back(found_.pieces[p].site);
-      nodes_.has_thin[static_cast<std::size_t>(found_.pieces[p].site)] = 1;
+      nodes_.has_thin[to_size(found_.pieces[p].site)] = 1;
       nodes_.thin_at[found_.pieces[p].site].push_back(number[p]);
       Vec3 middle = Vec3::Zero();
       const std::vector<Vec3>& points = nodes_.samples.emplace_back(std::move(found_.pieces[p].samples));
@@ -283,15 +280,13 @@ class PieceChooser {
       if (!found_.pieces[p].kept) continue;
       for (const Index n : found_.pieces[p].links) {
         if (!stays(n)) continue;
-        const Index other = found_.is_piece(n) ? number[static_cast<std::size_t>(n - nodes_.real)] : n;
-        nodes_.links[static_cast<std::size_t>(number[p])].push_back(other);
-        if (!found_.is_piece(n)) nodes_.links[static_cast<std::size_t>(n)].push_back(number[p]);
+        const Index other = found_.is_piece(n) ? number[to_size(n - nodes_.real)] : n;
+        nodes_.links[to_size(number[p])].push_back(other);
+        if (!found_.is_piece(n)) nodes_.links[to_size(n)].push_back(number[p]);
       }
     }
     for (auto& list : nodes_.links) std::sort(list.begin(), list.end());
-    const auto final_number = [&](Index n) {
-      return found_.is_piece(n) ? number[static_cast<std::size_t>(n - nodes_.real)] : n;
-    };
+    const auto final_number = [&](Index n) { return found_.is_piece(n) ? number[to_size(n - nodes_.real)] : n; };
     for (const auto& [a, b] : found_.doubtful) {
       if (stays(a) && stays(b)) nodes_.spare.push_back({final_number(a), final_number(b)});
     }
@@ -303,9 +298,9 @@ class PieceChooser {
   void widen_roots() {
     std::vector<NodeLink> threads;
     for (Index a = nodes_.real; a < static_cast<Index>(nodes_.site.size()); ++a) {
-      const Site site = nodes_.site[static_cast<std::size_t>(a)];
-      if (nodes_.thin_at[site].size() < 2 && nodes_.real_at[static_cast<std::size_t>(site)] < 0) continue;
-      for (const Index root : nodes_.links[static_cast<std::size_t>(a)]) {
+      const Site site = nodes_.site[to_size(a)];
+      if (nodes_.thin_at[site].size() < 2 && nodes_.real_at[to_size(site)] < 0) continue;
+      for (const Index root : nodes_.links[to_size(a)]) {
         if (!nodes_.is_thin(root)) threads.push_back({a, root});
       }
     }

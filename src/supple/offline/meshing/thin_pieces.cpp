@@ -20,7 +20,7 @@ void bridge_sites(const BccLattice& lattice, SurfaceSamples& samples) {
     const std::size_t end = samples.links.size();
     for (std::size_t n = begin; n < end; ++n) {
       const auto [a, b] = samples.links[n];
-      const Vec3 p = samples.points[static_cast<std::size_t>(a)], q = samples.points[static_cast<std::size_t>(b)];
+      const Vec3 p = samples.points[to_size(a)], q = samples.points[to_size(b)];
       const auto x = lattice.nearest_site(p), y = lattice.nearest_site(q);
       if (x == y || BccLattice::direction_between(x, y) >= 0) continue;
       const auto middle = static_cast<Index>(samples.points.size());
@@ -63,13 +63,13 @@ class PieceFinder {
     bridge_sites(lattice_, samples_);
     site_.resize(samples_.points.size());
     parallel_for(static_cast<std::int64_t>(site_.size()), 1024, [&](std::int64_t s) {
-      const auto k = static_cast<std::size_t>(s);
+      const auto k = to_size(s);
       site_[k] = lattice_.site(lattice_.nearest_site(samples_.points[k]));
     });
     return site_.size();
   }
 
-  const Vec3& point(Index sample) const { return samples_.points[static_cast<std::size_t>(sample)]; }
+  const Vec3& point(Index sample) const { return samples_.points[to_size(sample)]; }
 
   /// Samples on the far side of a gap from the real node at their site. The surface may well lead from one side to the
   /// other inside the cell, around the end of a crevice, but the node is in one of them only.
@@ -77,13 +77,13 @@ class PieceFinder {
   std::vector<char> parted_samples() {
     std::vector<char> parted(site_.size(), 0);
     for (const auto& [a, b] : samples_.links) {
-      if (node_of(a) != node_of(b)) parted[static_cast<std::size_t>(a)] = parted[static_cast<std::size_t>(b)] = 1;
+      if (node_of(a) != node_of(b)) parted[to_size(a)] = parted[to_size(b)] = 1;
     }
     parallel_for(static_cast<std::int64_t>(site_.size()), 64, [&](std::int64_t s) {
-      const auto k = static_cast<std::size_t>(s);
-      const Index home = nodes_.real_at[static_cast<std::size_t>(site_[k])];
+      const auto k = to_size(s);
+      const Index home = nodes_.real_at[to_size(site_[k])];
       if (parted[k] == 0) return;
-      parted[k] = home >= 0 && flesh_.parted(samples_.points[k], nodes_.center[static_cast<std::size_t>(home)]) ? 1 : 0;
+      parted[k] = home >= 0 && flesh_.parted(samples_.points[k], nodes_.center[to_size(home)]) ? 1 : 0;
     });
     return parted;
   }
@@ -94,7 +94,7 @@ class PieceFinder {
     constexpr double not_parted = -0.2;                 // cosine between normals: across a gap they face each other
     std::vector<std::tuple<Index, Site, Index>> steps;  // from a sample to another site's
     for (const auto& [a, b] : samples_.links) {
-      const Site to_a = site_[static_cast<std::size_t>(a)], to_b = site_[static_cast<std::size_t>(b)];
+      const Site to_a = site_[to_size(a)], to_b = site_[to_size(b)];
       if (to_a == to_b) continue;
       steps.emplace_back(a, to_b, b);
       steps.emplace_back(b, to_a, a);
@@ -113,33 +113,33 @@ class PieceFinder {
 
   void gather_patches() {
     for (const auto& [a, b] : samples_.links) {
-      if (site_[static_cast<std::size_t>(a)] == site_[static_cast<std::size_t>(b)]) sets_.unite(a, b);
+      if (site_[to_size(a)] == site_[to_size(b)]) sets_.unite(a, b);
     }
     unite_beside_chains();
     std::vector<Index> list(site_.size()), root(site_.size());
     std::iota(list.begin(), list.end(), Index{0});
-    for (const Index s : list) root[static_cast<std::size_t>(s)] = sets_.find(s);
+    for (const Index s : list) root[to_size(s)] = sets_.find(s);
     const auto key = [&](Index s) {
-      const auto k = static_cast<std::size_t>(s);
+      const auto k = to_size(s);
       return std::tuple(site_[k], root[k], s);
     };
     std::sort(list.begin(), list.end(), [&](Index a, Index b) { return key(a) < key(b); });
     for (std::size_t n = 0; n < list.size(); ++n) {
-      const auto k = static_cast<std::size_t>(list[n]);
-      if (n == 0 || root[k] != root[static_cast<std::size_t>(list[n - 1])]) patches_.emplace_back().site = site_[k];
+      const auto k = to_size(list[n]);
+      if (n == 0 || root[k] != root[to_size(list[n - 1])]) patches_.emplace_back().site = site_[k];
       patches_.back().samples.push_back(list[n]);
     }
     parallel_for(static_cast<std::int64_t>(patches_.size()), 16,
-                 [&](std::int64_t p) { look_around(patches_[static_cast<std::size_t>(p)]); });
+                 [&](std::int64_t p) { look_around(patches_[to_size(p)]); });
   }
 
   bool sees(Index sample, Index real) const {
-    return real >= 0 && flesh_.joins(point(sample), nodes_.center[static_cast<std::size_t>(real)], true);
+    return real >= 0 && flesh_.joins(point(sample), nodes_.center[to_size(real)], true);
   }
 
   /// One sample that sees the real node at the site speaks for all; what else is in view, a dozen of them can tell.
   void look_around(Patch& patch) const {
-    const Index home = nodes_.real_at[static_cast<std::size_t>(patch.site)];
+    const Index home = nodes_.real_at[to_size(patch.site)];
     const std::size_t stride = std::max<std::size_t>(1, patch.samples.size() / 12);
     for (std::size_t n = 0; home >= 0 && n < patch.samples.size(); n += stride) {
       if (!sees(patch.samples[n], home)) continue;
@@ -150,7 +150,7 @@ class PieceFinder {
     for (std::size_t n = 0; n < patch.samples.size(); n += stride) {
       bool served = false;
       for (const auto& corner : lattice_.tet_around(point(patch.samples[n]))) {
-        const Index real = nodes_.real_at[static_cast<std::size_t>(lattice_.site(corner))];
+        const Index real = nodes_.real_at[to_size(lattice_.site(corner))];
         if (real == home || !sees(patch.samples[n], real)) continue;
         patch.seen.push_back(real);
         served = true;
@@ -170,7 +170,7 @@ class PieceFinder {
     first.push_back(patches_.size());
     std::vector<std::vector<NodeLink>> views(first.size());
     parallel_for(static_cast<std::int64_t>(first.size()) - 1, 16, [&](std::int64_t s) {
-      const std::size_t begin = first[static_cast<std::size_t>(s)], end = first[static_cast<std::size_t>(s) + 1];
+      const std::size_t begin = first[to_size(s)], end = first[to_size(s) + 1];
       DisjointSets local(end - begin);
       for (std::size_t i = begin; i < end; ++i) {
         for (std::size_t j = i + 1; j < std::min(end, i + 9); ++j) {
@@ -178,7 +178,7 @@ class PieceFinder {
           if (patches_[i].home >= 0 || patches_[j].home >= 0 || local.find(a) == local.find(b)) continue;
           if (!see_each_other(patches_[i].samples, patches_[j].samples)) continue;
           local.unite(a, b);
-          views[static_cast<std::size_t>(s)].push_back({patches_[i].samples[0], patches_[j].samples[0]});
+          views[to_size(s)].push_back({patches_[i].samples[0], patches_[j].samples[0]});
         }
       }
     });
@@ -203,7 +203,7 @@ class PieceFinder {
     home_.assign(site_.size(), -1);
     piece_of_.assign(site_.size(), -1);
     for (const Patch& patch : patches_) {
-      const auto root = static_cast<std::size_t>(sets_.find(patch.samples[0]));
+      const auto root = to_size(sets_.find(patch.samples[0]));
       if (patch.home >= 0) {
         home_[root] = patch.home;
         continue;
@@ -212,7 +212,7 @@ class PieceFinder {
         piece_of_[root] = static_cast<Index>(out_.pieces.size());
         out_.pieces.emplace_back().site = patch.site;
       }
-      ThinPiece& piece = out_.pieces[static_cast<std::size_t>(piece_of_[root])];
+      ThinPiece& piece = out_.pieces[to_size(piece_of_[root])];
       for (const Index s : patch.samples) piece.samples.push_back(point(s));
       piece.seen.insert(piece.seen.end(), patch.seen.begin(), patch.seen.end());
       const auto size = static_cast<double>(patch.samples.size());
@@ -222,7 +222,7 @@ class PieceFinder {
 
   /// The node that a sample belongs to.
   Index node_of(Index sample) {
-    const auto root = static_cast<std::size_t>(sets_.find(sample));
+    const auto root = to_size(sets_.find(sample));
     return home_[root] >= 0 ? home_[root] : nodes_.real + piece_of_[root];
   }
   void link_pieces() {
@@ -232,7 +232,7 @@ class PieceFinder {
       if (a != b && out_.direction(a, b, nodes_, lattice_) >= 0) to.push_back({std::min(a, b), std::max(a, b)});
     };
     for (const auto& [a, b] : samples_.links) {
-      const bool apart = parted[static_cast<std::size_t>(a)] != 0 || parted[static_cast<std::size_t>(b)] != 0;
+      const bool apart = parted[to_size(a)] != 0 || parted[to_size(b)] != 0;
       add(node_of(a), node_of(b), apart ? out_.doubtful : links);
     }
     for (std::size_t p = 0; p < out_.pieces.size(); ++p) {
@@ -266,9 +266,7 @@ class PieceFinder {
 }  // namespace
 
 int ThinPieces::direction(Index a, Index b, const FleshNodes& nodes, const BccLattice& lattice) const {
-  const auto place = [&](Index n) {
-    return lattice.coordinates(is_piece(n) ? piece(n).site : nodes.site[static_cast<std::size_t>(n)]);
-  };
+  const auto place = [&](Index n) { return lattice.coordinates(is_piece(n) ? piece(n).site : nodes.site[to_size(n)]); };
   return BccLattice::direction_between(place(a), place(b));
 }
 

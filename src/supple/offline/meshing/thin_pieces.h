@@ -26,8 +26,8 @@ struct ThinPieces {
   std::vector<NodeLink> curved;    ///< pairs of real nodes joined by the surface
 
   bool is_piece(Index node) const { return node >= real; }
-  ThinPiece& piece(Index node) { return pieces[static_cast<std::size_t>(node - real)]; }
-  const ThinPiece& piece(Index node) const { return pieces[static_cast<std::size_t>(node - real)]; }
+  ThinPiece& piece(Index node) { return pieces[to_size(node - real)]; }
+  const ThinPiece& piece(Index node) const { return pieces[to_size(node - real)]; }
   /// From the site of one node to that of another, -1 if they aren't neighbours.
   int direction(Index a, Index b, const FleshNodes& nodes, const BccLattice& lattice) const;
 };

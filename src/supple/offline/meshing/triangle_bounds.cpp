@@ -10,11 +10,11 @@ Result<Bounds> triangle_bounds(const Surface& surface) {
   Bounds bounds;
   for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
     for (const Index v : surface.triangles[t]) {
-      if (v < 0 || static_cast<std::size_t>(v) >= surface.vertices.size())
+      if (v < 0 || to_size(v) >= surface.vertices.size())
         return input_error(
             fmt::format("Triangle {} of the surface names vertex {}, but the surface has {} vertices; repair the file.",
                         t, v, surface.vertices.size()));
-      const Vec3& p = surface.vertices[static_cast<std::size_t>(v)];
+      const Vec3& p = surface.vertices[to_size(v)];
       if (!p.allFinite())
         return input_error(
             fmt::format("Vertex {} of the surface has a coordinate that isn't a number; repair the file.", v));

@@ -47,7 +47,7 @@ class Grid {
 
   static std::size_t total(const Cell& cells) {
     std::size_t count = 1;
-    for (const int n : cells) count *= static_cast<std::size_t>(n) + 2;
+    for (const int n : cells) count *= to_size(n) + 2;
     return count;
   }
 
@@ -74,9 +74,7 @@ class Grid {
   }
 
  private:
-  std::size_t offset(int i, int j, int k) const {
-    return static_cast<std::size_t>((i + 1) + (j + 1) * row_ + (k + 1) * layer_);
-  }
+  std::size_t offset(int i, int j, int k) const { return to_size((i + 1) + (j + 1) * row_ + (k + 1) * layer_); }
 
   void push_runs(int begin, int end, int j, int k, std::vector<Cell>& seeds) const {
     if (j < -1 || j > cells_[1] || k < -1 || k > cells_[2]) return;
@@ -114,9 +112,9 @@ void touch_cells(const std::array<Vec3, 3>& corners, Grid& grid) {
   Bounds bounds = bounds_of(corners);
   Cell begin{}, end{};
   for (int a = 0; a < 3; ++a) {
-    const int last = grid.cells()[static_cast<std::size_t>(a)] - 1;
-    begin[static_cast<std::size_t>(a)] = std::clamp(static_cast<int>(std::floor(bounds.min[a] - slack)), 0, last);
-    end[static_cast<std::size_t>(a)] = std::clamp(static_cast<int>(std::floor(bounds.max[a] + slack)), 0, last) + 1;
+    const int last = grid.cells()[to_size(a)] - 1;
+    begin[to_size(a)] = std::clamp(static_cast<int>(std::floor(bounds.min[a] - slack)), 0, last);
+    end[to_size(a)] = std::clamp(static_cast<int>(std::floor(bounds.max[a] + slack)), 0, last) + 1;
   }
   touch_block(TriangleBoxTest(corners, slack), begin, end, grid);
 }
@@ -141,14 +139,14 @@ std::vector<Cell> kept_cells(const Grid& grid, bool with_interior) {
 class SlidingLayers {
  public:
   SlidingLayers(int width, int height) : width_(width) {
-    for (auto& layer : layers_) layer.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), -1);
+    for (auto& layer : layers_) layer.assign(to_size(width) * to_size(height), -1);
   }
   /// The sweep has come to layer k: only k and k + 1 (or k - 1 and k) are alive.
   void forget(int k) { std::fill(layer(k).begin(), layer(k).end(), Index{-1}); }
-  Index& at(int i, int j, int k) { return layer(k)[static_cast<std::size_t>(i + j * width_)]; }
+  Index& at(int i, int j, int k) { return layer(k)[to_size(i + j * width_)]; }
 
  private:
-  std::vector<Index>& layer(int k) { return layers_[static_cast<std::size_t>(k & 1)]; }
+  std::vector<Index>& layer(int k) { return layers_[to_size(k & 1)]; }
   int width_;
   std::array<std::vector<Index>, 2> layers_;
 };
@@ -179,7 +177,7 @@ std::vector<Index> piece_roots(const std::vector<Cell>& cells, const Cell& size)
 void sort_out_pieces(VoxelBody& body, VoxelPieces wanted) {
   const std::vector<Index> roots = piece_roots(body.cell, body.cells);
   std::vector<Index> size(roots.size(), 0);
-  for (const Index root : roots) ++size[static_cast<std::size_t>(root)];
+  for (const Index root : roots) ++size[to_size(root)];
   body.pieces = static_cast<Index>(std::count_if(size.begin(), size.end(), [](Index n) { return n > 0; }));
   if (wanted == VoxelPieces::all || body.pieces == 1) return;
   const auto largest = static_cast<Index>(std::max_element(size.begin(), size.end()) - size.begin());
@@ -218,7 +216,7 @@ void lay_grid(const Bounds& bounds, int resolution, VoxelBody& body) {
   Vec3 extent;
   for (int a = 0; a < 3; ++a) {
     const int n = std::max(1, static_cast<int>(std::ceil(bounds.size()[a] / body.voxel_size - 1e-6)));
-    body.cells[static_cast<std::size_t>(a)] = n;
+    body.cells[to_size(a)] = n;
     extent[a] = n * body.voxel_size;
   }
   body.origin = bounds.center() - 0.5 * extent;
@@ -233,7 +231,7 @@ Result<VoxelBody> voxelize(const Surface& surface, const VoxelOptions& options) 
   VoxelBody body;
   lay_grid(*bounds, options.resolution, body);
   const std::size_t total = Grid::total(body.cells);
-  if (!(body.voxel_size > 0) || total > static_cast<std::size_t>(std::max<std::int64_t>(0, options.max_cells)))
+  if (!(body.voxel_size > 0) || total > to_size(std::max<std::int64_t>(0, options.max_cells)))
     return input_error(fmt::format(
         "At resolution {} the grid would have {} cells, more than the {} allowed; choose a lower resolution.",
         options.resolution, total, options.max_cells));
@@ -241,7 +239,7 @@ Result<VoxelBody> voxelize(const Surface& surface, const VoxelOptions& options) 
   for (const Triangle& triangle : surface.triangles) {
     std::array<Vec3, 3> corners;
     for (std::size_t c = 0; c < 3; ++c)
-      corners[c] = (surface.vertices[static_cast<std::size_t>(triangle[c])] - body.origin) / body.voxel_size;
+      corners[c] = (surface.vertices[to_size(triangle[c])] - body.origin) / body.voxel_size;
     touch_cells(corners, grid);
   }
   if (options.fill_interior) grid.flood_outside();

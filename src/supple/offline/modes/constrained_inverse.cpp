@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/modes/constrained_inverse.h"
 
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
@@ -145,21 +145,19 @@ class NullSpaceInverse final : public ConstrainedInverse {
 }  // namespace
 
 Sparse null_space(const ConstraintRows& rows, Eigen::Index size, double threshold) {
-  std::vector<char> determined(static_cast<std::size_t>(size), 0);
+  std::vector<char> determined(to_size(size), 0);
   std::vector<Eigen::Triplet<double>> entries;
   for (const ConstraintBlock& block : rows.blocks()) {
     const Elimination elimination = eliminate(block);
     const MatX& top = elimination.top;
-    const auto unknown = [&](Eigen::Index k) {
-      return block.columns[static_cast<std::size_t>(elimination.order[static_cast<std::size_t>(k)])];
-    };
-    for (Eigen::Index i = 0; i < top.rows(); ++i) determined[static_cast<std::size_t>(unknown(i))] = 1;
+    const auto unknown = [&](Eigen::Index k) { return block.columns[to_size(elimination.order[to_size(k)])]; };
+    for (Eigen::Index i = 0; i < top.rows(); ++i) determined[to_size(unknown(i))] = 1;
     for (Eigen::Index j = 0; j < top.cols(); ++j)
       for (Eigen::Index i = 0; i < top.rows(); ++i)
         if (std::abs(top(i, j)) > threshold) entries.emplace_back(unknown(i), unknown(top.rows() + j), top(i, j));
   }
   for (Index i = 0; i < size; ++i)
-    if (determined[static_cast<std::size_t>(i)] == 0) entries.emplace_back(i, i, 1.0);
+    if (determined[to_size(i)] == 0) entries.emplace_back(i, i, 1.0);
   Sparse Z(size, size);
   Z.setFromTriplets(entries.begin(), entries.end());
   return Z;

@@ -22,9 +22,9 @@ constexpr double negligible_row = 1e-6;  ///< what is left of a row on free vert
 constexpr double rigid_tolerance = 1e-9;
 constexpr double refined = 1e-11;
 constexpr int most_refinements = 60;
-constexpr double largest_accepted_residual = 1e-6;
+constexpr double largest_mode_residual = 1e-6;
 
-Status check(const ModeProblem& problem) {
+Status check_problem(const ModeProblem& problem) {
   const Index vertices = problem.body.vertex_count();
   const VecX& w = problem.vertex_weights;
   if (w.size() != 0 && w.size() != vertices) {
@@ -32,7 +32,7 @@ Status check(const ModeProblem& problem) {
         fmt::format("there are {} weights for {} vertices; give one for each, or none", w.size(), vertices));
   }
   if (w.size() != 0 && !(w.allFinite() && w.minCoeff() >= 0)) {
-    return input_error("a weight of the region is negative or not a number; weights go from 0 to 1");
+    return input_error("a weight of the patch is negative or not a number; weights go from 0 to 1");
   }
   const SparseConstraints& C = problem.constraints;
   if (C.rows() != 0 && C.cols() != 3 * vertices) {
@@ -56,22 +56,20 @@ Result<FreeVertices> free_vertices(const ModeProblem& problem) {
 VecX free_weights(const VecX& vertex_weights, const FreeVertices& free) {
   VecX w = VecX::Ones(3 * free.count());
   if (vertex_weights.size() == 0) return w;
-  for (Index k = 0; k < free.count(); ++k)
-    w.segment<3>(3 * k).setConstant(vertex_weights[free.vertices()[static_cast<std::size_t>(k)]]);
+  for (Index k = 0; k < free.count(); ++k) w.segment<3>(3 * k).setConstant(vertex_weights[free.vertices()[to_size(k)]]);
   return w;
 }
 
 /// C W over the free degrees of freedom.
 ConstraintRows weighted_rows(const SparseConstraints& C, const FreeVertices& free, const VecX& w) {
-  std::vector<Index> place(static_cast<std::size_t>(free.total()), -1);
-  for (Index k = 0; k < free.count(); ++k)
-    place[static_cast<std::size_t>(free.vertices()[static_cast<std::size_t>(k)])] = k;
+  std::vector<Index> place(to_size(free.total()), -1);
+  for (Index k = 0; k < free.count(); ++k) place[to_size(free.vertices()[to_size(k)])] = k;
   std::vector<Eigen::Triplet<double>> entries;
   double longest = 0;
   for (Eigen::Index r = 0; r < C.outerSize(); ++r) {
     longest = std::max(longest, C.row(r).norm());
     for (SparseConstraints::InnerIterator it(C, r); it; ++it) {
-      const Index vertex = place[static_cast<std::size_t>(it.col() / 3)];
+      const Index vertex = place[to_size(it.col() / 3)];
       if (vertex < 0) continue;
       const auto column = static_cast<Index>(3 * vertex + it.col() % 3);
       entries.emplace_back(static_cast<Index>(r), column, it.value() * w[column]);
@@ -171,7 +169,7 @@ struct ConstrainedBody::Impl {
     for (std::int64_t begin = 0; begin < g.cols(); begin += group) {
       if (progress.cancelled()) return failure("cancelled");
       parallel_for(std::min<std::int64_t>(group, g.cols() - begin), 1, [&](std::int64_t k) {
-        const auto [i, j] = pairs[static_cast<std::size_t>(begin + k)];
+        const auto [i, j] = pairs[to_size(begin + k)];
         g.col(begin + k) = -free.restrict(body.hessian_product(rest, shapes.col(i), unweighted.col(j)));
       });
       progress.update(static_cast<double>(begin) / static_cast<double>(g.cols()));
@@ -217,9 +215,9 @@ Index ConstrainedBody::available_modes() const { return static_cast<Index>(impl_
 
 Result<ConstrainedBody> ConstrainedBody::create(const ModeProblem& problem, ConstraintMethod method,
                                                 Progress& progress) {
-  SUPPLE_RETURN_IF_ERROR(check(problem));
+  SUPPLE_RETURN_IF_ERROR(check_problem(problem));
   Result<FreeVertices> free = free_vertices(problem);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   progress.stage("assembling");
   const ElasticBody& body = problem.body;
   const VecX w = free_weights(problem.vertex_weights, *free);
@@ -246,11 +244,11 @@ Result<ConstrainedBody> ConstrainedBody::create(const ModeProblem& problem, Cons
 Result<Modes> ConstrainedBody::modes(const ModesSettings& settings, Progress& progress) const {
   const EigenProblem& problem = impl_->problem;
   const Result<bool> dense = choose_dense(problem.size(), impl_->available(), settings.count);
-  if (!dense.ok()) return dense.error();
+  SUPPLE_RETURN_IF_ERROR(dense);
   progress.stage("computing modes");
   Result<Eigenpairs> pairs =
       *dense ? Result<Eigenpairs>(impl_->solve_dense(settings.count)) : impl_->solve_lanczos(settings, progress);
-  if (!pairs.ok()) return pairs.error();
+  SUPPLE_RETURN_IF_ERROR(pairs);
   impl_->obey(pairs->vectors);
   Modes modes;
   modes.residuals = normalise(problem, *pairs, [&](VecX& r) { impl_->rows.project(r); });
@@ -289,17 +287,18 @@ Result<ModalDerivatives> ConstrainedBody::derivatives(const Modes& modes, int co
   auto start = Clock::now();
   progress.stage("right-hand sides of modal derivatives");
   const Result<MatX> g = impl_->right_hand_sides(modes.shapes, result.pairs, progress);
-  if (!g.ok()) return g.error();
+  SUPPLE_RETURN_IF_ERROR(g);
   result.right_hand_side_seconds = seconds_since(start);
   start = Clock::now();
   progress.stage("solving for modal derivatives");
   result.shapes = impl_->expand(impl_->solve_statics(*g, result.largest_residual, result.iterations));
   result.solve_seconds = seconds_since(start);
-  if (result.largest_residual < largest_accepted_residual) return result;
-  return failure(fmt::format(
-      "the modal derivatives failed their check: the largest residual is {:.2g}, but must be below {:.0g}; the mesh "
-      "may contain nearly flat elements",
-      result.largest_residual, largest_accepted_residual));
+  if (result.largest_residual < largest_mode_residual) return result;
+  return failure(
+      fmt::format("the modal derivatives failed their check_problem: the largest residual is {:.2g}, but must be below "
+                  "{:.0g}; the mesh "
+                  "may contain nearly flat elements",
+                  result.largest_residual, largest_mode_residual));
 }
 
 Result<Modes> constrained_modes(const ModeProblem& problem, const ModesSettings& settings, ConstraintMethod method,

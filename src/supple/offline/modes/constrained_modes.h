@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes and modal derivatives of a body under linear constraints and within a region (2016 paper, sections 6 and 7).
+// Modes and modal derivatives of a body under linear constraints and within a patch (2016 paper, sections 6 and 7).
 //
-// Contact: whatever touches in a pose shall stay as it touches, C u = 0. Region: displacements fade to zero where the
+// Contact: whatever touches in a pose shall stay as it touches, C u = 0. Patch: displacements fade to zero where the
 // weights w of the vertices do, φ = W y with W = diag(w). Both at once (Eq. 26–35), in the unknowns y:
 //
 //   K y_i = λ_i W M W y_i,              C W y_i = 0,      φ_i = W y_i,    φ_iᵀ M φ_j = δ_ij
@@ -9,7 +9,7 @@
 //
 // Where the paper writes y for coordinates of the null space Z of C W, our y is its Z y.
 //
-// What the derivatives are. Eq. 31 gives the region the stiffness W⁻¹ K(u) W⁻¹. Let the body move along φ_i and apply
+// What the derivatives are. Eq. 31 gives the patch the stiffness W⁻¹ K(u) W⁻¹. Let the body move along φ_i and apply
 // the load that held φ_j there before: W⁻¹ K(p φ_i) W⁻¹ φ(p) = W⁻¹ K W⁻¹ φ_j. Then dφ/dp = ψ_ij at p = 0. H is
 // symmetric in all its indices, so without weights (H:φ_i) y_j = (H:φ_j) y_i, ψ_ij = ψ_ji, and ψ_ij is the curvature of
 // the constrained static response. With weights that vary W⁻¹ K(u) W⁻¹ is no longer the gradient of a force, and ψ_ij
@@ -48,7 +48,7 @@ class ConstrainedBody {
 
   /// `rigid`: motions that cost no energy and obey the constraints, as W y too.
   Result<Modes> modes(const ModesSettings& settings = {}, Progress& progress = Progress::silent()) const;
-  /// W y with K y = W f up to what constraints carry, for forces f on all degrees of freedom: how the region gives way.
+  /// W y with K y = W f up to what constraints carry, for forces f on all degrees of freedom: how the patch gives way.
   MatX responses(const MatX& forces) const;
   /// Of the first `count` modes; pairs i ≤ j without weights, else all. Fails when rigid motions are left.
   Result<ModalDerivatives> derivatives(const Modes& modes, int count, Progress& progress = Progress::silent()) const;

@@ -15,7 +15,7 @@ constexpr double redundant = 1e-6;
 
 /// Rows that share unknowns, directly or through others, by the smallest of those unknowns.
 std::map<Index, std::vector<Index>> gathered(const SparseConstraints& B, double negligible) {
-  DisjointSets sets(static_cast<std::size_t>(B.cols()));
+  DisjointSets sets(to_size(B.cols()));
   std::vector<std::pair<Index, Index>> row_and_unknown;
   for (Index r = 0; r < B.rows(); ++r) {
     Index first = -1;
@@ -55,7 +55,7 @@ ConstraintBlock make_block(const SparseConstraints& B, const std::vector<Index>&
   std::vector<int> kept(qr.colsPermutation().indices().data(), qr.colsPermutation().indices().data() + rank);
   std::sort(kept.begin(), kept.end());
   block.rows.resize(rank, transposed.rows());
-  for (Eigen::Index k = 0; k < rank; ++k) block.rows.row(k) = transposed.col(kept[static_cast<std::size_t>(k)]);
+  for (Eigen::Index k = 0; k < rank; ++k) block.rows.row(k) = transposed.col(kept[to_size(k)]);
   block.basis = qr.householderQ() * MatX::Identity(transposed.rows(), rank);
   return block;
 }

@@ -67,7 +67,7 @@ class GramSchmidt {
   void sweep() {
     const Eigen::Index k = rank_ - 1;
     parallel_for(static_cast<std::int64_t>(open_.size()), 8, [&](std::int64_t i) {
-      const Eigen::Index column = open_[static_cast<std::size_t>(i)];
+      const Eigen::Index column = open_[to_size(i)];
       const double part = MQ_.col(k).dot(X_.col(column));
       X_.col(column) -= part * Q_.col(k);
       R_(k, column) = part;
@@ -112,7 +112,7 @@ ColumnSvd jacobi_svd(MatX G) {
     }
   }
   const VecX lengths = G.colwise().norm();
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
+  std::vector<Eigen::Index> order(to_size(n));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lengths[a] > lengths[b]; });
   return {lengths(order), V(Eigen::all, order)};

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "supple/base/result.h"
-#include "supple/math/block_matrix.h"
+#include "supple/math/sparse/block_matrix.h"
 
 namespace supple {
 

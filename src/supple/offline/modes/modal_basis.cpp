@@ -63,7 +63,7 @@ WeightedSet weighted_set(const ElasticBody& body, const Modes& modes, int k, Mod
   set.shapes.rightCols(Phi.cols()) = Phi;
   set.weights.head(k) = lambda[0] / lambda.head(k).array();
   for (Eigen::Index c = 0; c < Phi.cols(); ++c) {
-    const auto [i, j] = derivatives.pairs[static_cast<std::size_t>(c)];
+    const auto [i, j] = derivatives.pairs[to_size(c)];
     if (norms[c] > smallest_derivative * largest) {
       set.weights[k + c] = lambda[0] / lambda[i] * (lambda[0] / lambda[j]) / norms[c];
     }
@@ -76,7 +76,7 @@ WeightedSet weighted_set(const ElasticBody& body, const Modes& modes, int k, Mod
 Result<ModalBasis> build_modal_basis(const ElasticBody& body, std::span<const Index> fixed,
                                      const ModalBasisSettings& settings, Progress& progress) {
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   const Eigen::Index rigid = rigid_motions(body, *free).cols();
   SUPPLE_RETURN_IF_ERROR(check_body(body, fixed, settings, rigid));
   const int k = settings.linear_modes;
@@ -86,13 +86,13 @@ Result<ModalBasis> build_modal_basis(const ElasticBody& body, std::span<const In
   auto start = Clock::now();
   const int count = modes_to_compute(settings, 3 * free->count() - rigid, result.anchored);
   const Result<Modes> modes = compute_modes(body, fixed, {.count = count}, progress);
-  if (!modes.ok()) return modes.error();
+  SUPPLE_RETURN_IF_ERROR(modes);
   result.modes_seconds = seconds_since(start);
   result.frequencies = modes->frequencies.head(k);
 
   Result<ModalDerivatives> derivatives = result.anchored ? static_derivatives(body, fixed, *modes, k, progress)
                                                          : tangent_derivatives(body, fixed, *modes, k, progress);
-  if (!derivatives.ok()) return derivatives.error();
+  SUPPLE_RETURN_IF_ERROR(derivatives);
   result.largest_residual = derivatives->largest_residual;
   result.iterations = derivatives->iterations;
   result.right_hand_side_seconds = derivatives->right_hand_side_seconds;
@@ -102,7 +102,7 @@ Result<ModalBasis> build_modal_basis(const ElasticBody& body, std::span<const In
   progress.stage("compressing the basis");
   WeightedSet set = weighted_set(body, *modes, k, *std::move(derivatives));
   Result<MassPca> pca = mass_pca(body.consistent_mass(), std::move(set.shapes), set.weights);
-  if (!pca.ok()) return pca.error();
+  SUPPLE_RETURN_IF_ERROR(pca);
   const auto available = static_cast<int>(pca->basis.cols());
   if (settings.size > available) {
     return input_error(

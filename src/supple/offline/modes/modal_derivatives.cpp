@@ -6,7 +6,7 @@
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/free_columns.h"
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 
 namespace supple {
 namespace {
@@ -57,7 +57,7 @@ Result<MatX> right_hand_sides(const ElasticBody& body, const FreeVertices& free,
   for (Eigen::Index begin = 0; begin < count; begin += block_columns) {
     if (progress.cancelled()) return failure("cancelled");
     parallel_for(std::min(block_columns, count - begin), 1, [&](std::int64_t k) {
-      const auto [i, j] = pairs[static_cast<std::size_t>(begin + k)];
+      const auto [i, j] = pairs[to_size(begin + k)];
       g.col(begin + k) = free.restrict(body.hessian_product(rest, modes.shapes.col(i), modes.shapes.col(j)));
     });
     progress.update(static_cast<double>(begin) / static_cast<double>(count));
@@ -200,7 +200,7 @@ Result<ModalDerivatives> static_derivatives(const ElasticBody& body, std::span<c
                                             int count, Progress& progress) {
   SUPPLE_RETURN_IF_ERROR(check_request(body, modes, count));
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   if (modes.rigid.cols() > 0) {
     return input_error(
         fmt::format("the body can still move rigidly in {} ways, so its static derivatives don't exist; fix "
@@ -211,7 +211,7 @@ Result<ModalDerivatives> static_derivatives(const ElasticBody& body, std::span<c
   result.pairs = upper_pairs(count);
   auto start = Clock::now();
   const Result<MatX> g = right_hand_sides(body, *free, modes, result.pairs, progress);
-  if (!g.ok()) return g.error();
+  SUPPLE_RETURN_IF_ERROR(g);
   result.right_hand_side_seconds = seconds_since(start);
 
   start = Clock::now();
@@ -241,11 +241,11 @@ Result<ModalDerivatives> tangent_derivatives(const ElasticBody& body, std::span<
                                              int count, Progress& progress) {
   SUPPLE_RETURN_IF_ERROR(check_request(body, modes, count));
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   ModalDerivatives result;
   auto start = Clock::now();
   const Result<MatX> upper = right_hand_sides(body, *free, modes, upper_pairs(count), progress);
-  if (!upper.ok()) return upper.error();
+  SUPPLE_RETURN_IF_ERROR(upper);
   result.right_hand_side_seconds = seconds_since(start);
 
   start = Clock::now();
@@ -258,7 +258,7 @@ Result<ModalDerivatives> tangent_derivatives(const ElasticBody& body, std::span<
     for (int j = 0; j < count; ++j) result.pairs.push_back({i, j});
   }
   result.shapes.resize(body.dof_count(), Eigen::Index{count} * count);
-  std::vector<int> iterations(static_cast<std::size_t>(count), 0);
+  std::vector<int> iterations(to_size(count), 0);
   VecX residuals = VecX::Zero(count);
   for (int begin = 0; begin < count; begin += modes_at_once) {
     if (progress.cancelled()) return failure("cancelled");
@@ -266,7 +266,7 @@ Result<ModalDerivatives> tangent_derivatives(const ElasticBody& body, std::span<
       const int i = begin + static_cast<int>(k);
       MatX g(upper->rows(), count);
       for (int j = 0; j < count; ++j) g.col(j) = upper->col(upper_column(i, j));
-      const MatX x = solver.solve(g, i, iterations[static_cast<std::size_t>(i)]);
+      const MatX x = solver.solve(g, i, iterations[to_size(i)]);
       residuals[i] = solver.residual(x, g, i);
       result.shapes.middleCols(Eigen::Index{i} * count, count) = expand_columns(*free, x);
     });

@@ -2,7 +2,7 @@
 #include "supple/offline/painting/carry_paint.h"
 
 #include "supple/fem/element.h"
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/disjoint_sets.h"
 
@@ -19,12 +19,12 @@ struct InnerFace {
 };
 
 Vec3 center_of(const TetMesh& mesh, Index element) {
-  const std::array<Vec3, 4> x = element_nodes(mesh, static_cast<std::size_t>(element));
+  const std::array<Vec3, 4> x = element_nodes(mesh, to_size(element));
   return (x[0] + x[1] + x[2] + x[3]) / 4;
 }
 
 double face_weight(const TetMesh& mesh, const std::array<Index, 3>& face, Index a, Index b) {
-  const auto at = [&](std::size_t k) -> const Vec3& { return mesh.vertices[static_cast<std::size_t>(face[k])]; };
+  const auto at = [&](std::size_t k) -> const Vec3& { return mesh.vertices[to_size(face[k])]; };
   const Vec3 area = 0.5 * (at(1) - at(0)).cross(at(2) - at(0));
   const Vec3 d = center_of(mesh, b) - center_of(mesh, a);
   return std::abs(area.dot(d)) / d.squaredNorm();
@@ -60,9 +60,9 @@ std::vector<InnerFace> inner_faces(const TetMesh& mesh) {
 std::vector<double> vertex_areas(const Surface& skin) {
   std::vector<double> areas(skin.vertices.size(), 0.0);
   for (const Triangle& t : skin.triangles) {
-    const auto at = [&](std::size_t k) -> const Vec3& { return skin.vertices[static_cast<std::size_t>(t[k])]; };
+    const auto at = [&](std::size_t k) -> const Vec3& { return skin.vertices[to_size(t[k])]; };
     const double third = (at(1) - at(0)).cross(at(2) - at(0)).norm() / 6;
-    for (const Index v : t) areas[static_cast<std::size_t>(v)] += third;
+    for (const Index v : t) areas[to_size(v)] += third;
   }
   return areas;
 }
@@ -73,7 +73,8 @@ struct Wishes {
   VecX product;
 };
 
-Wishes gather(const TetMesh& mesh, const Surface& skin, const Embedding& embedding, std::span<const double> paint) {
+Wishes gather_paint(const TetMesh& mesh, const Surface& skin, const Embedding& embedding,
+                    std::span<const double> paint) {
   const auto count = static_cast<Eigen::Index>(mesh.elements.size());
   Wishes wishes{VecX::Zero(count), VecX::Zero(count)};
   const std::vector<double> areas = vertex_areas(skin);
@@ -91,19 +92,18 @@ void fill_untouched_pieces(std::size_t elements, std::span<const InnerFace> face
   for (const InnerFace& face : faces) pieces.unite(face.a, face.b);
   std::vector<double> piece_area(elements, 0.0);
   for (std::size_t e = 0; e < elements; ++e)
-    piece_area[static_cast<std::size_t>(pieces.find(static_cast<Index>(e)))] +=
-        wishes.area[static_cast<Eigen::Index>(e)];
+    piece_area[to_size(pieces.find(static_cast<Index>(e)))] += wishes.area[static_cast<Eigen::Index>(e)];
   const double all = wishes.area.sum(), mean = wishes.product.sum() / all;
   const double share = all / static_cast<double>(elements);
   for (std::size_t e = 0; e < elements; ++e) {
-    if (piece_area[static_cast<std::size_t>(pieces.find(static_cast<Index>(e)))] > 0) continue;
+    if (piece_area[to_size(pieces.find(static_cast<Index>(e)))] > 0) continue;
     wishes.area[static_cast<Eigen::Index>(e)] = share;
     wishes.product[static_cast<Eigen::Index>(e)] = share * mean;
   }
 }
 
-Status check(const TetMesh& mesh, const Surface& skin, const Embedding& embedding, std::span<const double> paint,
-             const CarrySettings& settings) {
+Status check_paint(const TetMesh& mesh, const Surface& skin, const Embedding& embedding, std::span<const double> paint,
+                   const CarrySettings& settings) {
   if (mesh.elements.empty()) return input_error("there are no tetrahedra to carry paint to");
   if (paint.size() != skin.vertices.size() || embedding.size() != paint.size())
     return input_error("the paint doesn't belong to this skin: it has another number of vertices");
@@ -116,8 +116,8 @@ Status check(const TetMesh& mesh, const Surface& skin, const Embedding& embeddin
 
 Result<std::vector<double>> carry_paint(const TetMesh& mesh, const Surface& skin, const Embedding& embedding,
                                         std::span<const double> paint, const CarrySettings& settings) {
-  SUPPLE_RETURN_IF_ERROR(check(mesh, skin, embedding, paint, settings));
-  Wishes wishes = gather(mesh, skin, embedding, paint);
+  SUPPLE_RETURN_IF_ERROR(check_paint(mesh, skin, embedding, paint, settings));
+  Wishes wishes = gather_paint(mesh, skin, embedding, paint);
   if (!(wishes.area.sum() > 0)) return input_error("nothing is painted: no vertex of a triangle bears a number");
   const std::vector<InnerFace> faces = inner_faces(mesh);
   fill_untouched_pieces(mesh.elements.size(), faces, wishes);

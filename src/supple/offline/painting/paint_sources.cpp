@@ -64,8 +64,7 @@ Result<std::vector<double>> paint_from_attribute(const RawCharacter& character, 
                                      attribute, mesh.name, values->components, channel + 1));
     found = true;
     for (std::size_t v = 0; v < count; ++v)
-      paint[first + v] = static_cast<double>(
-          values->values[v * static_cast<std::size_t>(values->components) + static_cast<std::size_t>(channel)]);
+      paint[first + v] = static_cast<double>(values->values[v * to_size(values->components) + to_size(channel)]);
   }
   if (!found) return no_attribute(character, attribute);
   return paint;
@@ -78,7 +77,7 @@ Result<std::vector<double>> paint_from_text(const RawCharacter& character, std::
     for (const std::vector<Index>& primitive : mesh.welded_vertex) expected += primitive.size();
   const Result<std::vector<double>> numbers =
       numbers_in(text, name, expected, "vertices of the character's file", true);
-  if (!numbers.ok()) return numbers.error();
+  SUPPLE_RETURN_IF_ERROR(numbers);
   std::vector<double> paint;
   std::size_t next = 0;
   for (const CharacterMesh& mesh : character.meshes) {
@@ -89,8 +88,8 @@ Result<std::vector<double>> paint_from_text(const RawCharacter& character, std::
       for (const Index v : primitive) {
         const double number = (*numbers)[next++];
         if (std::isnan(number)) continue;
-        sum[static_cast<std::size_t>(v)] += number;
-        share[static_cast<std::size_t>(v)] += 1;
+        sum[to_size(v)] += number;
+        share[to_size(v)] += 1;
       }
     }
     for (std::size_t v = 0; v < sum.size(); ++v)
@@ -101,7 +100,7 @@ Result<std::vector<double>> paint_from_text(const RawCharacter& character, std::
 
 Result<std::vector<double>> load_paint(const RawCharacter& character, const std::filesystem::path& path) {
   const Result<std::string> text = read_file(path);
-  if (!text.ok()) return text.error();
+  SUPPLE_RETURN_IF_ERROR(text);
   return paint_from_text(character, *text, path.string());
 }
 
@@ -111,7 +110,7 @@ Result<std::vector<double>> tet_paint_from_text(std::string_view text, const std
 
 Result<std::vector<double>> load_tet_paint(const std::filesystem::path& path, std::size_t elements) {
   const Result<std::string> text = read_file(path);
-  if (!text.ok()) return text.error();
+  SUPPLE_RETURN_IF_ERROR(text);
   return tet_paint_from_text(*text, path.string(), elements);
 }
 

@@ -60,8 +60,7 @@ Status check_quantity(PaintQuantity quantity, double value) {
                                          "it is in pascals; where colours are the paint, give a range", "",
                                          "it is in kg/m³; where colours are the paint, give a range"};
   return input_error(fmt::format("{} is painted as {:.4g}, but must be positive: {}",
-                                 paint_quantity_names[static_cast<std::size_t>(quantity)], value,
-                                 advice[static_cast<std::size_t>(quantity)]));
+                                 paint_quantity_names[to_size(quantity)], value, advice[to_size(quantity)]));
 }
 
 Result<std::vector<double>> to_quantity(PaintQuantity quantity, std::span<const double> carried,
@@ -92,7 +91,7 @@ void paint_materials(TetMesh& mesh, const ElasticMaterial& base, std::span<const
     for (const PaintedQuantity& paint : paints) apply(paint, e, own);
     const std::array<long, 3> step{step_of(own.young), step_of(1 - 2 * own.poisson), step_of(own.density)};
     const auto [place, is_new] = known.try_emplace(step, static_cast<Index>(mesh.materials.size()));
-    const auto material = static_cast<std::size_t>(place->second);
+    const auto material = to_size(place->second);
     mesh.element_material[e] = place->second;
     if (is_new) {
       mesh.materials.push_back({fmt::format("{} {}", base.name.empty() ? "paint" : base.name, material + 1), 0, 0, 0});
@@ -111,7 +110,7 @@ std::vector<Index> vertices_fixed_by(const TetMesh& mesh, std::span<const double
   const std::vector<double> volumes = element_volumes(mesh);
   std::vector<double> balance(mesh.vertices.size(), 0.0);
   for (std::size_t e = 0; e < mesh.elements.size(); ++e)
-    for (const Index v : mesh.elements[e]) balance[static_cast<std::size_t>(v)] += volumes[e] * (fixity[e] - 0.5);
+    for (const Index v : mesh.elements[e]) balance[to_size(v)] += volumes[e] * (fixity[e] - 0.5);
   std::vector<Index> fixed;
   for (std::size_t v = 0; v < balance.size(); ++v)
     if (balance[v] > 0) fixed.push_back(static_cast<Index>(v));
@@ -119,7 +118,7 @@ std::vector<Index> vertices_fixed_by(const TetMesh& mesh, std::span<const double
 }
 
 void PosePaint::interpolate(std::span<const double> weights, std::span<double> out) const {
-  SUPPLE_ASSERT(weights.size() == poses.size() && out.size() == static_cast<std::size_t>(values.rows()));
+  SUPPLE_ASSERT(weights.size() == poses.size() && out.size() == to_size(values.rows()));
   Eigen::Map<VecX> result(out.data(), values.rows());
   result.noalias() = values * Eigen::Map<const VecX>(weights.data(), values.cols());
 }

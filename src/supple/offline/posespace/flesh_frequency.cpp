@@ -10,7 +10,7 @@ namespace supple {
 
 Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fixed) {
   const Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   BlockMatrix K = body.make_matrix();
   VecX f(body.dof_count());
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
@@ -30,9 +30,9 @@ Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fi
 
 Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed) {
   const Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   const Result<VecX> compliance = flesh_compliance(body, fixed);
-  if (!compliance.ok()) return compliance.error();
+  SUPPLE_RETURN_IF_ERROR(compliance);
   std::vector<std::pair<double, double>> ranked;  // compliance, mass
   double total = 0;
   for (const Index v : free->vertices()) {

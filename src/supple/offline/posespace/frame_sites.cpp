@@ -24,13 +24,13 @@ constexpr double unreached = std::numeric_limits<double>::infinity();
 
 std::array<Vec3, 4> corners(std::span<const Vec3> positions, const std::array<Index, 4>& vertices) {
   std::array<Vec3, 4> x;
-  for (std::size_t k = 0; k < 4; ++k) x[k] = positions[static_cast<std::size_t>(vertices[k])];
+  for (std::size_t k = 0; k < 4; ++k) x[k] = positions[to_size(vertices[k])];
   return x;
 }
 
 Mat3 edges(const std::array<Vec3, 4>& x) {
   Mat3 result;
-  for (int k = 0; k < 3; ++k) result.col(k) = x[static_cast<std::size_t>(k) + 1] - x[0];
+  for (int k = 0; k < 3; ++k) result.col(k) = x[to_size(k) + 1] - x[0];
   return result;
 }
 
@@ -51,16 +51,16 @@ std::vector<Eigen::Vector4d> tet_rotations(std::span<const Vec3> neutral, std::s
                                            std::span<const Vec3> posed) {
   std::vector<Eigen::Vector4d> result(tets.size());
   parallel_for(static_cast<std::int64_t>(result.size()), 256, [&](std::int64_t i) {
-    const auto& tet = tets[static_cast<std::size_t>(i)];
+    const auto& tet = tets[to_size(i)];
     const Mat3 F = edges(corners(posed, tet)) * edges(corners(neutral, tet)).inverse();
-    result[static_cast<std::size_t>(i)] = Eigen::Quaterniond(posed_rest<double>(F).rotation).coeffs();
+    result[to_size(i)] = Eigen::Quaterniond(posed_rest<double>(F).rotation).coeffs();
   });
   return result;
 }
 
-/// Four of the vertices that span much: far ends first, then the largest triangle, then the largest volume on it.
+/// Pack4 of the vertices that span much: far ends first, then the largest triangle, then the largest volume on it.
 std::array<Index, 4> fattest_tet(std::span<const Vec3> x, const std::vector<Index>& among, Index start) {
-  const auto at = [&](Index v) -> const Vec3& { return x[static_cast<std::size_t>(v)]; };
+  const auto at = [&](Index v) -> const Vec3& { return x[to_size(v)]; };
   const auto best = [&](const auto& measure) { return largest_of(among, measure); };
   std::array<Index, 4> tet{};
   tet[0] = best([&](Index v) { return (at(v) - at(start)).squaredNorm(); });
@@ -81,9 +81,7 @@ struct Neighbours {
     for (const auto& element : mesh.elements) {
       for (const Index a : element) {
         for (const Index b : element) {
-          if (a != b)
-            of[static_cast<std::size_t>(a)].emplace_back(
-                b, (mesh.vertices[static_cast<std::size_t>(a)] - mesh.vertices[static_cast<std::size_t>(b)]).norm());
+          if (a != b) of[to_size(a)].emplace_back(b, (mesh.vertices[to_size(a)] - mesh.vertices[to_size(b)]).norm());
         }
       }
     }
@@ -98,15 +96,15 @@ struct Neighbours {
     std::vector<double> distance(of.size(), unreached);
     using Entry = std::pair<double, Index>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-    distance[static_cast<std::size_t>(source)] = 0;
+    distance[to_size(source)] = 0;
     queue.emplace(0.0, source);
     while (!queue.empty()) {
       const auto [d, v] = queue.top();
       queue.pop();
-      if (d > distance[static_cast<std::size_t>(v)]) continue;
-      for (const auto& [w, length] : of[static_cast<std::size_t>(v)]) {
-        if (d + length >= distance[static_cast<std::size_t>(w)]) continue;
-        distance[static_cast<std::size_t>(w)] = d + length;
+      if (d > distance[to_size(v)]) continue;
+      for (const auto& [w, length] : of[to_size(v)]) {
+        if (d + length >= distance[to_size(w)]) continue;
+        distance[to_size(w)] = d + length;
         queue.emplace(d + length, w);
       }
     }
@@ -121,11 +119,11 @@ std::vector<Eigen::Vector4d> smoothed(const Neighbours& neighbours, std::vector<
   std::vector<Eigen::Vector4d> next(rotations.size());
   for (int pass = 0; pass < passes; ++pass) {
     parallel_for(static_cast<std::int64_t>(rotations.size()), 256, [&](std::int64_t i) {
-      const auto v = static_cast<std::size_t>(i);
+      const auto v = to_size(i);
       const auto& around = neighbours.of[v];
       Eigen::Vector4d sum = static_cast<double>(std::max<std::size_t>(around.size(), 1)) * rotations[v];
       for (const auto& [w, length] : around) {
-        const Eigen::Vector4d& q = rotations[static_cast<std::size_t>(w)];
+        const Eigen::Vector4d& q = rotations[to_size(w)];
         sum += q.dot(rotations[v]) < 0 ? Eigen::Vector4d(-q) : q;
       }
       next[v] = sum.normalized();
@@ -174,7 +172,7 @@ class BlendFit {
     VecX weights = by_distance;
     std::vector<Eigen::Index> chosen(sites.size());
     for (std::size_t k = 0; k < chosen.size(); ++k) chosen[k] = static_cast<Eigen::Index>(k);
-    for (const std::size_t most : {sites.size(), static_cast<std::size_t>(FrameBlend::most)}) {
+    for (const std::size_t most : {sites.size(), to_size(FrameBlend::most)}) {
       keep_heaviest(weights, chosen, most);
       if (stacked_.rows() == 0) continue;
       const std::vector<Eigen::Index> used = places(sites, chosen);
@@ -189,7 +187,7 @@ class BlendFit {
     FrameBlend blend;
     for (std::size_t k = 0; k < FrameBlend::most; ++k) {
       const bool has = k < chosen.size();
-      blend.site[k] = sites[static_cast<std::size_t>(chosen[has ? k : 0])];
+      blend.site[k] = sites[to_size(chosen[has ? k : 0])];
       blend.weight[k] = has ? weights[static_cast<Eigen::Index>(k)] : 0.0;
     }
     return blend;
@@ -209,7 +207,7 @@ class BlendFit {
 
   static std::vector<Eigen::Index> places(std::span<const Index> sites, const std::vector<Eigen::Index>& chosen) {
     std::vector<Eigen::Index> result;
-    for (const Eigen::Index k : chosen) result.push_back(sites[static_cast<std::size_t>(k)]);
+    for (const Eigen::Index k : chosen) result.push_back(sites[to_size(k)]);
     return result;
   }
 
@@ -221,7 +219,7 @@ class BlendFit {
                      [&](Eigen::Index a, Eigen::Index b) { return weights[a] > weights[b] * (1 + 1e-9); });
     order.resize(std::min(order.size(), most));
     std::vector<Eigen::Index> kept;
-    for (const Eigen::Index k : order) kept.push_back(chosen[static_cast<std::size_t>(k)]);
+    for (const Eigen::Index k : order) kept.push_back(chosen[to_size(k)]);
     weights = VecX(weights(order));
     weights /= weights.sum();
     chosen = std::move(kept);
@@ -254,17 +252,17 @@ class SiteChooser {
 
   /// The free vertex that is farthest from all sites; one that no site reaches comes first.
   Index farthest() const {
-    return largest_of(free_, [&](Index v) { return nearest_[static_cast<std::size_t>(v)]; });
+    return largest_of(free_, [&](Index v) { return nearest_[to_size(v)]; });
   }
-  bool covers_all() const { return nearest_[static_cast<std::size_t>(farthest())] < unreached; }
-  double spacing() const { return nearest_[static_cast<std::size_t>(farthest())]; }
+  bool covers_all() const { return nearest_[to_size(farthest())] < unreached; }
+  double spacing() const { return nearest_[to_size(farthest())]; }
 
   void blend() {
     make_sites();
     const BlendFit fit(site_rotations_, vertex_rotations_);
     result_.vertices.resize(mesh_.vertices.size());
     parallel_for(static_cast<std::int64_t>(result_.vertices.size()), 64, [&](std::int64_t v) {
-      const auto at = static_cast<std::size_t>(v);
+      const auto at = to_size(v);
       const NearSites near = nearest_sites(at);
       result_.vertices[at] = fit.improved(at, near.sites, blend_by_distance(near));
     });
@@ -274,10 +272,10 @@ class SiteChooser {
   std::vector<double> errors() const {
     std::vector<double> result(free_.size(), 0.0);
     parallel_for(static_cast<std::int64_t>(free_.size()), 64, [&](std::int64_t i) {
-      const auto v = static_cast<std::size_t>(free_[static_cast<std::size_t>(i)]);
+      const auto v = to_size(free_[to_size(i)]);
       for (std::size_t k = 0; k < vertex_rotations_.size(); ++k) {
         const double angle = rotation_angle(blended(v, k), vertex_rotations_[k][v]);
-        result[static_cast<std::size_t>(i)] = std::max(result[static_cast<std::size_t>(i)], angle);
+        result[to_size(i)] = std::max(result[to_size(i)], angle);
       }
     });
     return result;
@@ -293,7 +291,7 @@ class SiteChooser {
     int added = 0;
     for (const std::size_t i : order) {
       if (added == count || errors[i] <= tolerance) break;
-      if (nearest_[static_cast<std::size_t>(free_[i])] < apart * (1 - 1e-9)) continue;
+      if (nearest_[to_size(free_[i])] < apart * (1 - 1e-9)) continue;
       add(free_[i]);
       ++added;
     }
@@ -308,7 +306,7 @@ class SiteChooser {
     for (std::size_t s = 0; s < site_vertices_.size(); ++s) {
       double radius = unreached;
       for (std::size_t t = 0; t < site_vertices_.size(); ++t)
-        if (t != s) radius = std::min(radius, distances_[s][static_cast<std::size_t>(site_vertices_[t])]);
+        if (t != s) radius = std::min(radius, distances_[s][to_size(site_vertices_[t])]);
       if (radius == unreached) radius = bounds_of(mesh_.vertices).diagonal();
       result_.sites.push_back(site_around(s, 0.5 * radius));
     }
@@ -319,8 +317,8 @@ class SiteChooser {
     std::vector<Index> ball;
     for (std::size_t v = 0; v < mesh_.vertices.size(); ++v)
       if (distances_[s][v] <= radius * (1 + 1e-9)) ball.push_back(static_cast<Index>(v));
-    const Index element = element_at_[static_cast<std::size_t>(site_vertices_[s])];
-    const auto& smallest = mesh_.elements[static_cast<std::size_t>(element)];
+    const Index element = element_at_[to_size(site_vertices_[s])];
+    const auto& smallest = mesh_.elements[to_size(element)];
     if (ball.size() < 4) return smallest;
     const std::array<Index, 4> tet = fattest_tet(mesh_.vertices, ball, site_vertices_[s]);
     const auto volume = [&](const std::array<Index, 4>& t) { return edges(corners(mesh_.vertices, t)).determinant(); };
@@ -333,9 +331,9 @@ class SiteChooser {
     for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
       const double size = edges(element_nodes(mesh, e)).determinant();
       for (const Index v : mesh.elements[e]) {
-        if (size <= volume[static_cast<std::size_t>(v)] * (1 + 1e-9)) continue;
-        volume[static_cast<std::size_t>(v)] = size;
-        best[static_cast<std::size_t>(v)] = static_cast<Index>(e);
+        if (size <= volume[to_size(v)] * (1 + 1e-9)) continue;
+        volume[to_size(v)] = size;
+        best[to_size(v)] = static_cast<Index>(e);
       }
     }
     return best;
@@ -376,7 +374,7 @@ class SiteChooser {
   Eigen::Vector4d blended(std::size_t v, std::size_t pose) const {
     const FrameBlend& blend = result_.vertices[v];
     const auto at = [&](std::size_t k) -> const Eigen::Vector4d& {
-      return site_rotations_[pose][static_cast<std::size_t>(blend.site[k])];
+      return site_rotations_[pose][to_size(blend.site[k])];
     };
     Eigen::Vector4d sum = Eigen::Vector4d::Zero();
     for (std::size_t k = 0; k < FrameBlend::most; ++k)
@@ -411,7 +409,7 @@ std::vector<Eigen::Vector4d> vertex_rotations(const TetMesh& mesh, std::span<con
   for (std::size_t e = 0; e < elements.size(); ++e) {
     const double volume = edges(element_nodes(mesh, e)).determinant();
     for (const Index v : mesh.elements[e]) {
-      Eigen::Vector4d& sum = sums[static_cast<std::size_t>(v)];
+      Eigen::Vector4d& sum = sums[to_size(v)];
       sum += elements[e] * (sum.dot(elements[e]) < 0 ? -volume : volume);
     }
   }
@@ -439,8 +437,7 @@ std::vector<Mat3> blended_rotations(const TetMesh& mesh, const FrameSites& frame
   for (const std::array<Index, 4>& site : frames.sites) {
     Mat3 edges;
     for (std::size_t k = 1; k < 4; ++k)
-      edges.col(static_cast<int>(k) - 1) =
-          mesh.vertices[static_cast<std::size_t>(site[k])] - mesh.vertices[static_cast<std::size_t>(site[0])];
+      edges.col(static_cast<int>(k) - 1) = mesh.vertices[to_size(site[k])] - mesh.vertices[to_size(site[0])];
     sites.sites.push_back({site, edges.inverse()});
   }
   FrameField<double> field(sites);

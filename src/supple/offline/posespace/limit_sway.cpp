@@ -5,7 +5,7 @@
 #include "supple/fem/elastic_body.h"
 #include "supple/fem/element.h"
 #include "supple/fem/free_vertices.h"
-#include "supple/math/sparse_factor.h"
+#include "supple/math/sparse/sparse_factor.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/posespace/flesh_frequency.h"
@@ -25,17 +25,17 @@ constexpr double most_stiffening = 25;
 /// Vertices that can move, of pieces that a bone holds. What a piece without a bone does isn't flesh.
 std::vector<Index> held_flesh(const TetMesh& mesh, std::span<const Index> fixed) {
   std::vector<char> is_fixed(mesh.vertices.size(), 0), wanted(mesh.vertices.size(), 0);
-  for (const Index v : fixed) is_fixed[static_cast<std::size_t>(v)] = 1;
+  for (const Index v : fixed) is_fixed[to_size(v)] = 1;
   const Components pieces = connected_components(mesh);
-  std::vector<char> held(static_cast<std::size_t>(pieces.count), 0);
+  std::vector<char> held(to_size(pieces.count), 0);
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     const auto count = std::count_if(mesh.elements[e].begin(), mesh.elements[e].end(),
-                                     [&](Index v) { return is_fixed[static_cast<std::size_t>(v)] != 0; });
-    if (count >= 3) held[static_cast<std::size_t>(pieces.label[e])] = 1;
+                                     [&](Index v) { return is_fixed[to_size(v)] != 0; });
+    if (count >= 3) held[to_size(pieces.label[e])] = 1;
   }
   for (std::size_t e = 0; e < mesh.elements.size(); ++e)
     for (const Index v : mesh.elements[e])
-      if (held[static_cast<std::size_t>(pieces.label[e])]) wanted[static_cast<std::size_t>(v)] = 1;
+      if (held[to_size(pieces.label[e])]) wanted[to_size(v)] = 1;
   std::vector<Index> flesh;
   for (std::size_t v = 0; v < wanted.size(); ++v)
     if (wanted[v] && !is_fixed[v]) flesh.push_back(static_cast<Index>(v));
@@ -44,7 +44,7 @@ std::vector<Index> held_flesh(const TetMesh& mesh, std::span<const Index> fixed)
 
 std::vector<Index> all_but(const std::vector<Index>& flesh, std::size_t count) {
   std::vector<char> keep(count, 1);
-  for (const Index v : flesh) keep[static_cast<std::size_t>(v)] = 0;
+  for (const Index v : flesh) keep[to_size(v)] = 0;
   std::vector<Index> result;
   for (std::size_t v = 0; v < count; ++v)
     if (keep[v]) result.push_back(static_cast<Index>(v));
@@ -54,9 +54,9 @@ std::vector<Index> all_but(const std::vector<Index>& flesh, std::size_t count) {
 /// Brings Young's modulus of all materials to where the flesh has the frequency.
 Status tune(TetMesh& mesh, std::span<const Index> held, MaterialModel model, double frequency) {
   const Result<ElasticBody> body = ElasticBody::create(mesh, model);
-  if (!body.ok()) return body.error();
+  SUPPLE_RETURN_IF_ERROR(body);
   const Result<double> found = flesh_frequency(*body, held);
-  if (!found.ok()) return found.error();
+  SUPPLE_RETURN_IF_ERROR(found);
   for (ElasticMaterial& material : mesh.materials) material.young *= std::pow(frequency / *found, 2);
   return {};
 }
@@ -111,10 +111,9 @@ std::vector<double> depths(const TetMesh& mesh) {
   std::vector<double> depth(mesh.vertices.size(), 0.0);
   parallel_for(std::ssize(depth), 64, [&](std::int64_t v) {
     double nearest = std::numeric_limits<double>::infinity();
-    const Vec3& x = mesh.vertices[static_cast<std::size_t>(v)];
-    for (const Index w : skin)
-      nearest = std::min(nearest, (mesh.vertices[static_cast<std::size_t>(w)] - x).squaredNorm());
-    depth[static_cast<std::size_t>(v)] = std::sqrt(nearest);
+    const Vec3& x = mesh.vertices[to_size(v)];
+    for (const Index w : skin) nearest = std::min(nearest, (mesh.vertices[to_size(w)] - x).squaredNorm());
+    depth[to_size(v)] = std::sqrt(nearest);
   });
   return depth;
 }
@@ -124,9 +123,9 @@ std::vector<Index> deepest(const TetMesh& mesh, const std::vector<double>& depth
   std::vector<char> is_deepest(mesh.vertices.size(), 1);
   for (const auto& element : mesh.elements) {
     double most = 0;
-    for (const Index v : element) most = std::max(most, depth[static_cast<std::size_t>(v)]);
+    for (const Index v : element) most = std::max(most, depth[to_size(v)]);
     for (const Index v : element)
-      if (depth[static_cast<std::size_t>(v)] < most * (1 - 1e-9)) is_deepest[static_cast<std::size_t>(v)] = 0;
+      if (depth[to_size(v)] < most * (1 - 1e-9)) is_deepest[to_size(v)] = 0;
   }
   std::vector<Index> result;
   for (std::size_t v = 0; v < is_deepest.size(); ++v)
@@ -143,16 +142,14 @@ struct WaysToBones {
   WaysToBones(const TetMesh& mesh, const std::vector<Index>& flesh) : nearer(mesh.vertices.size()) {
     std::vector<std::vector<Index>> around(mesh.vertices.size());
     for (const auto& element : mesh.elements)
-      for (const Index v : element)
-        around[static_cast<std::size_t>(v)].insert(around[static_cast<std::size_t>(v)].end(), element.begin(),
-                                                   element.end());
+      for (const Index v : element) around[to_size(v)].insert(around[to_size(v)].end(), element.begin(), element.end());
     order = all_but(flesh, mesh.vertices.size());
     std::vector<int> steps(mesh.vertices.size(), -1);
-    for (const Index v : order) steps[static_cast<std::size_t>(v)] = 0;
+    for (const Index v : order) steps[to_size(v)] = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto v = static_cast<std::size_t>(order[i]);
+      const auto v = to_size(order[i]);
       for (const Index w : around[v]) {
-        int& other = steps[static_cast<std::size_t>(w)];
+        int& other = steps[to_size(w)];
         if (other < 0) other = steps[v] + 1, order.push_back(w);
         if (other < steps[v]) nearer[v].push_back(w);
       }
@@ -163,7 +160,7 @@ struct WaysToBones {
   /// What a vertex asks for is asked for all the way to the bones.
   void carry_down(VecX& asked) const {
     for (const Index v : order)
-      for (const Index w : nearer[static_cast<std::size_t>(v)]) asked[w] = std::max(asked[w], asked[v]);
+      for (const Index w : nearer[to_size(v)]) asked[w] = std::max(asked[w], asked[v]);
   }
 };
 
@@ -179,11 +176,11 @@ Result<std::vector<double>> stiffening(const TetMesh& plain, const std::vector<I
     TetMesh mesh = plain;
     stiffen(factors, mesh);
     const Result<ElasticBody> body = ElasticBody::create(mesh, model);
-    if (!body.ok()) return body.error();
+    SUPPLE_RETURN_IF_ERROR(body);
     VecX beyond = sway(*body, flesh, accelerations, factor, pass == 0);
     if (beyond.size() == 0) break;
     for (Eigen::Index v = 0; v < beyond.size(); ++v)
-      beyond[v] /= std::min(share_of_thickness * thickness[static_cast<std::size_t>(v)], widest);
+      beyond[v] /= std::min(share_of_thickness * thickness[to_size(v)], widest);
     ways.carry_down(beyond);
     for (std::size_t e = 0; e < factors.size(); ++e) {
       double most = 1;
@@ -202,13 +199,12 @@ std::vector<double> local_thickness(const TetMesh& mesh) {
   const double edge = mean_edge(mesh);
   std::vector<double> thickness(mesh.vertices.size(), edge);
   parallel_for(std::ssize(thickness), 64, [&](std::int64_t i) {
-    const auto v = static_cast<std::size_t>(i);
+    const auto v = to_size(i);
     for (const Index w : middles) {
-      const double radius = depth[static_cast<std::size_t>(w)];
+      const double radius = depth[to_size(w)];
       if (2 * radius <= thickness[v]) continue;
       const double reach = std::numbers::sqrt3 * radius + 0.5 * edge;  // the corners of a cube belong to its ball
-      if ((mesh.vertices[static_cast<std::size_t>(w)] - mesh.vertices[v]).squaredNorm() <= reach * reach)
-        thickness[v] = 2 * radius;
+      if ((mesh.vertices[to_size(w)] - mesh.vertices[v]).squaredNorm() <= reach * reach) thickness[v] = 2 * radius;
     }
   });
   return thickness;
@@ -226,7 +222,7 @@ Status limit_sway(TetMesh& mesh, std::span<const Index> fixed, MaterialModel mod
   if (!(accelerations.norm() > 0)) return {};
   SUPPLE_RETURN_IF_ERROR(tune(plain, held, model, frequency));
   const Result<std::vector<double>> factors = stiffening(plain, flesh, model, accelerations);
-  if (!factors.ok()) return factors.error();
+  SUPPLE_RETURN_IF_ERROR(factors);
   stiffen(*factors, mesh);
   return {};
 }

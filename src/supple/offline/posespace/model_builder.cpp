@@ -11,7 +11,7 @@
 namespace supple {
 namespace {
 
-using RegionSet = std::vector<char>;  ///< which regions, one entry each
+using PatchSet = std::vector<char>;  ///< which patches, one entry each
 
 constexpr std::size_t batch = 8;  ///< elements that steps take at once, in single precision
 
@@ -20,9 +20,9 @@ class Builder {
   explicit Builder(const ModelParts& parts) : parts_(parts), place_(parts.mesh.vertices.size(), -1) {
     int first = 0;
     const auto columns = static_cast<int>(parts.poses.front().basis.cols());
-    for (const int size : parts.region_sizes) regions_.push_back({first, size}), first += size;
-    if (regions_.empty()) regions_.push_back({0, columns});
-    find_vertex_regions();
+    for (const int size : parts.patch_sizes) patches_.push_back({first, size}), first += size;
+    if (patches_.empty()) patches_.push_back({0, columns});
+    find_vertex_patches();
   }
 
   PoseSpaceModel build() {
@@ -40,23 +40,23 @@ class Builder {
     int first, size;
   };
 
-  void find_vertex_regions() {
-    vertex_regions_.assign(parts_.mesh.vertices.size(), RegionSet(regions_.size(), 0));
-    for (std::size_t v = 0; v < vertex_regions_.size(); ++v) {
-      for (std::size_t k = 0; k < regions_.size(); ++k) {
+  void find_vertex_patches() {
+    vertex_patches_.assign(parts_.mesh.vertices.size(), PatchSet(patches_.size(), 0));
+    for (std::size_t v = 0; v < vertex_patches_.size(); ++v) {
+      for (std::size_t k = 0; k < patches_.size(); ++k) {
         for (const PoseBasis& pose : parts_.poses) {
-          const auto rows = pose.basis.block(3 * static_cast<Eigen::Index>(v), regions_[k].first, 3, regions_[k].size);
-          if ((rows.array() != 0).any()) vertex_regions_[v][k] = 1;
+          const auto rows = pose.basis.block(3 * static_cast<Eigen::Index>(v), patches_[k].first, 3, patches_[k].size);
+          if ((rows.array() != 0).any()) vertex_patches_[v][k] = 1;
         }
       }
     }
   }
 
-  std::vector<Index> columns_of(const RegionSet& set) const {
+  std::vector<Index> columns_of(const PatchSet& set) const {
     std::vector<Index> columns;
-    for (std::size_t k = 0; k < regions_.size(); ++k) {
+    for (std::size_t k = 0; k < patches_.size(); ++k) {
       if (!set[k]) continue;
-      for (int c = 0; c < regions_[k].size; ++c) columns.push_back(regions_[k].first + c);
+      for (int c = 0; c < patches_[k].size; ++c) columns.push_back(patches_[k].first + c);
     }
     return columns;
   }
@@ -68,24 +68,24 @@ class Builder {
   /// A batch of elements costs as much as its columns, and what it takes however few they are (measured: as 16).
   static double batch_cost(std::size_t columns) { return static_cast<double>(columns) + 16; }
 
-  static RegionSet united(const RegionSet& a, const RegionSet& b) {
-    RegionSet result = a;
+  static PatchSet united(const PatchSet& a, const PatchSet& b) {
+    PatchSet result = a;
     for (std::size_t k = 0; k < b.size(); ++k) result[k] = static_cast<char>(a[k] | b[k]);
     return result;
   }
 
-  static bool within(const RegionSet& inner, const RegionSet& outer) { return united(inner, outer) == outer; }
+  static bool within(const PatchSet& inner, const PatchSet& outer) { return united(inner, outer) == outer; }
 
-  /// Sites that the same regions move, together …
-  using Groups = std::map<RegionSet, std::vector<std::size_t>>;
-  using Group = std::pair<RegionSet, std::vector<std::size_t>>;
+  /// Sites that the same patches move, together …
+  using Groups = std::map<PatchSet, std::vector<std::size_t>>;
+  using Group = std::pair<PatchSet, std::vector<std::size_t>>;
 
   /// … and blocks of vertices are joined as long as that is cheaper.
   void join(Groups& groups) const {
     for (bool joined = true; joined && groups.size() > 1;) {
       joined = false;
       double best = 0;
-      std::pair<RegionSet, RegionSet> pair;
+      std::pair<PatchSet, PatchSet> pair;
       for (auto a = groups.begin(); a != groups.end(); ++a) {
         for (auto b = std::next(a); b != groups.end(); ++b) {
           const double apart = vertices_cost(a->second.size(), columns_of(a->first).size()) +
@@ -179,51 +179,48 @@ class Builder {
     Groups groups;
     const std::vector<Index>& sites = parts_.elements.front().sites;
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      RegionSet set(regions_.size(), 0);
-      for (const Index v : parts_.mesh.elements[static_cast<std::size_t>(sites[i])])
-        set = united(set, vertex_regions_[static_cast<std::size_t>(v)]);
+      PatchSet set(patches_.size(), 0);
+      for (const Index v : parts_.mesh.elements[to_size(sites[i])]) set = united(set, vertex_patches_[to_size(v)]);
       groups[set].push_back(i);
     }
     for (const auto& [set, members] : in_whole_batches(groups)) model_.elements.push_back(element_block(set, members));
   }
 
-  ElementBlock element_block(const RegionSet& set, const std::vector<std::size_t>& members) {
+  ElementBlock element_block(const PatchSet& set, const std::vector<std::size_t>& members) {
     ElementBlock block;
     block.columns = columns_of(set);
     const auto count = std::ssize(members), poses = std::ssize(parts_.poses);
     block.weights = block.mu = block.lambda = MatX::Zero(count, poses);
     block.gradients.assign(parts_.poses.size(), MatX(9 * count, std::ssize(block.columns)));
     for (Eigen::Index k = 0; k < count; ++k) {
-      const std::size_t i = members[static_cast<std::size_t>(k)];
-      const auto e = static_cast<std::size_t>(parts_.elements.front().sites[i]);
+      const std::size_t i = members[to_size(k)];
+      const auto e = to_size(parts_.elements.front().sites[i]);
       block.tets.push_back(tet(parts_.mesh.elements[e]));
       const double volume = element_shape(element_nodes(parts_.mesh, e)).volume();
       for (Eigen::Index pose = 0; pose < poses; ++pose) {
-        const PoseBasis& known = parts_.poses[static_cast<std::size_t>(pose)];
+        const PoseBasis& known = parts_.poses[to_size(pose)];
         const ElasticMaterial& material = known.materials.empty() ? parts_.mesh.material_of(e) : known.materials[e];
         const Lame<double> lame = lame_from(material.young, material.poisson);
-        block.weights(k, pose) =
-            parts_.elements[static_cast<std::size_t>(pose)].weights[static_cast<Eigen::Index>(i)] * volume;
+        block.weights(k, pose) = parts_.elements[to_size(pose)].weights[static_cast<Eigen::Index>(i)] * volume;
         block.mu(k, pose) = lame.mu;
         block.lambda(k, pose) = lame.lambda;
-        block.gradients[static_cast<std::size_t>(pose)].middleRows<9>(9 * k) = element_gradient(
-            parts_.mesh, e, parts_.poses, static_cast<std::size_t>(pose), parts_.directions)(Eigen::all, block.columns);
+        block.gradients[to_size(pose)].middleRows<9>(9 * k) =
+            element_gradient(parts_.mesh, e, parts_.poses, to_size(pose), parts_.directions)(Eigen::all, block.columns);
       }
     }
     return block;
   }
 
-  VertexBlock vertex_block(const RegionSet& set, const std::vector<Index>& vertices) const {
+  VertexBlock vertex_block(const PatchSet& set, const std::vector<Index>& vertices) const {
     VertexBlock block;
     block.columns = columns_of(set);
     block.basis.assign(parts_.poses.size(), MatX(3 * std::ssize(vertices), std::ssize(block.columns)));
     for (std::size_t k = 0; k < vertices.size(); ++k) {
       const Index v = vertices[k];
-      block.frames.push_back(parts_.frames.vertices[static_cast<std::size_t>(v)]);
+      block.frames.push_back(parts_.frames.vertices[to_size(v)]);
       for (std::size_t i = 0; i < parts_.poses.size(); ++i) {
         MatX rows = parts_.poses[i].basis.middleRows<3>(3 * v);
-        if (parts_.directions == BasisDirections::world)
-          rows = parts_.poses[i].turns[static_cast<std::size_t>(v)] * rows;
+        if (parts_.directions == BasisDirections::world) rows = parts_.poses[i].turns[to_size(v)] * rows;
         block.basis[i].middleRows<3>(3 * static_cast<Eigen::Index>(k)) = rows(Eigen::all, block.columns);
       }
     }
@@ -233,7 +230,7 @@ class Builder {
   void add_inertia() {
     Groups groups;
     for (std::size_t i = 0; i < parts_.vertices.sites.size(); ++i)
-      groups[vertex_regions_[static_cast<std::size_t>(parts_.vertices.sites[i])]].push_back(i);
+      groups[vertex_patches_[to_size(parts_.vertices.sites[i])]].push_back(i);
     join(groups);
     for (const auto& [set, members] : groups) {
       if (columns_of(set).empty()) continue;
@@ -254,23 +251,23 @@ class Builder {
 
   void add_surface() {
     const Embedding& embedding = parts_.embedding;
-    std::map<RegionSet, std::vector<Index>> groups;
+    std::map<PatchSet, std::vector<Index>> groups;
     std::vector<char> used(parts_.mesh.vertices.size(), 0);
-    for (const Index v : embedding.vertices) used[static_cast<std::size_t>(v)] = 1;
+    for (const Index v : embedding.vertices) used[to_size(v)] = 1;
     for (std::size_t v = 0; v < used.size(); ++v)
-      if (used[v]) groups[vertex_regions_[v]].push_back(static_cast<Index>(v));
+      if (used[v]) groups[vertex_patches_[v]].push_back(static_cast<Index>(v));
     std::vector<Index> number(parts_.mesh.vertices.size(), -1);
     Index next = 0;
     for (const auto& [set, vertices] : groups) {
-      for (const Index v : vertices) number[static_cast<std::size_t>(v)] = next++;
+      for (const Index v : vertices) number[to_size(v)] = next++;
       model_.surface.blocks.push_back(vertex_block(set, vertices));
     }
-    const auto nodes = static_cast<std::size_t>(embedding.nodes);
+    const auto nodes = to_size(embedding.nodes);
     for (std::size_t i = 0; i < embedding.size(); ++i) {
       std::array<Index, SoftSurface::nodes> vertex{};
       std::array<double, SoftSurface::nodes> weight{};
       for (std::size_t k = 0; k < nodes && k < SoftSurface::nodes; ++k) {
-        vertex[k] = number[static_cast<std::size_t>(embedding.vertices[i * nodes + k])];
+        vertex[k] = number[to_size(embedding.vertices[i * nodes + k])];
         weight[k] = embedding.weights[i * nodes + k];
       }
       model_.surface.vertex.push_back(vertex);
@@ -288,7 +285,7 @@ class Builder {
     if (std::none_of(parts_.poses.begin(), parts_.poses.end(), takes)) return result;
     for (std::size_t i = 0; i < parts_.poses.size(); ++i) {
       result.poses.push_back(parts_.poses[i].*sources);
-      result.poses.back().resize(static_cast<std::size_t>(parts_.poses[i].basis.cols()), static_cast<Index>(i));
+      result.poses.back().resize(to_size(parts_.poses[i].basis.cols()), static_cast<Index>(i));
     }
     return result;
   }
@@ -298,14 +295,14 @@ class Builder {
     Mat3 edges;
     for (std::size_t k = 0; k < 4; ++k) {
       result.points[k] = point(vertices[k]);
-      const Vec3& x = parts_.mesh.vertices[static_cast<std::size_t>(vertices[k])];
-      if (k > 0) edges.col(static_cast<int>(k) - 1) = x - parts_.mesh.vertices[static_cast<std::size_t>(vertices[0])];
+      const Vec3& x = parts_.mesh.vertices[to_size(vertices[k])];
+      if (k > 0) edges.col(static_cast<int>(k) - 1) = x - parts_.mesh.vertices[to_size(vertices[0])];
     }
     result.inverse_edges = edges.inverse();
     return result;
   }
   Index point(Index v) {
-    Index& place = place_[static_cast<std::size_t>(v)];
+    Index& place = place_[to_size(v)];
     if (place < 0) {
       place = static_cast<Index>(model_.points.size());
       model_.points.push_back(v);
@@ -314,8 +311,8 @@ class Builder {
   }
 
   const ModelParts& parts_;
-  std::vector<Range> regions_;
-  std::vector<RegionSet> vertex_regions_;
+  std::vector<Range> patches_;
+  std::vector<PatchSet> vertex_patches_;
   std::vector<Index> place_;  ///< of the mesh's vertices among the model's points
   PoseSpaceModel model_;
 };

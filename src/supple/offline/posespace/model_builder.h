@@ -8,8 +8,8 @@
 #include "supple/mesh/embedding.h"
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/cubature/cubature.h"
+#include "supple/offline/posespace/bases/pose_basis.h"
 #include "supple/offline/posespace/frame_sites.h"
-#include "supple/offline/posespace/pose_basis.h"
 
 namespace supple {
 
@@ -18,7 +18,7 @@ struct ModelParts {
   const Embedding& embedding;  ///< of the surface
   const FrameSites& frames;
   std::span<const PoseBasis> poses;    ///< the neutral pose first
-  std::vector<int> region_sizes;       ///< columns of each region, one after the other; empty: one region
+  std::vector<int> patch_sizes;        ///< columns of each patch, one after the other; empty: one patch
   std::span<const Cubature> elements;  ///< for each pose, the same sites
   const Cubature& vertices;
   const VecX& vertex_mass;  ///< lumped, one per degree of freedom [kg]

@@ -5,8 +5,8 @@
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/basis_store.h"
-#include "supple/offline/posespace/choose_poses.h"
+#include "supple/offline/posespace/bases/basis_store.h"
+#include "supple/offline/posespace/bases/choose_poses.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
 
@@ -25,17 +25,17 @@ namespace {
 std::vector<Index> hold_loose_pieces(const TetMesh& mesh, const std::vector<Index>& fixed) {
   const Components pieces = connected_components(mesh);
   std::vector<char> is_fixed(mesh.vertices.size(), 0);
-  for (const Index v : fixed) is_fixed[static_cast<std::size_t>(v)] = 1;
-  std::vector<int> held(static_cast<std::size_t>(pieces.count), 0);
+  for (const Index v : fixed) is_fixed[to_size(v)] = 1;
+  std::vector<int> held(to_size(pieces.count), 0);
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     int count = 0;
-    for (const Index v : mesh.elements[e]) count += is_fixed[static_cast<std::size_t>(v)];
-    int& best = held[static_cast<std::size_t>(pieces.label[e])];
+    for (const Index v : mesh.elements[e]) count += is_fixed[to_size(v)];
+    int& best = held[to_size(pieces.label[e])];
     best = std::max(best, count);
   }
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    if (held[static_cast<std::size_t>(pieces.label[e])] >= 3) continue;
-    for (const Index v : mesh.elements[e]) is_fixed[static_cast<std::size_t>(v)] = 1;
+    if (held[to_size(pieces.label[e])] >= 3) continue;
+    for (const Index v : mesh.elements[e]) is_fixed[to_size(v)] = 1;
   }
   std::vector<Index> result;
   for (std::size_t v = 0; v < is_fixed.size(); ++v)
@@ -59,7 +59,7 @@ std::vector<Index> others(const std::vector<Index>& ascending, Index count) {
 
 /// A pose isn't inserted closer than this to its neighbours [rad, in the layout's distance].
 constexpr double nearest_inserted = 0.1;
-/// Regions whose directions differ by less share a basis [rad]: 0.4 % of what it can do. Gradients have to be closer.
+/// Patches whose directions differ by less share a basis [rad]: 0.4 % of what it can do. Gradients have to be closer.
 constexpr double same_angle = 0.06, same_gradients = 0.01;
 
 /// A shape and its negative are the same. Which of them comes out of a solver is an accident of rounding, and all that
@@ -118,9 +118,9 @@ ReducePose pose_halfway(const PoseLayout& layout, const TetMesh& mesh, const Red
 Status tune_stiffness(const ReduceSettings& settings, ReducedBody& reduced) {
   for (int pass = 0; pass < (settings.frequency ? 2 : 1); ++pass) {
     const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, settings.material);
-    if (!body.ok()) return body.error();
+    SUPPLE_RETURN_IF_ERROR(body);
     const Result<double> frequency = flesh_frequency(*body, reduced.fixed);
-    if (!frequency.ok()) return frequency.error();
+    SUPPLE_RETURN_IF_ERROR(frequency);
     reduced.flesh_frequency = *frequency;
     if (!settings.frequency || pass == 1) break;
     const double factor = std::pow(*settings.frequency / *frequency, 2);
@@ -158,7 +158,7 @@ class Reduction {
     progress_.stage("tuning the stiffness");
     SUPPLE_RETURN_IF_ERROR(tune_stiffness(settings_, reduced_));
     const Result<ElasticBody> elastic = ElasticBody::create(reduced_.mesh, settings_.material);
-    if (!elastic.ok()) return elastic.error();
+    SUPPLE_RETURN_IF_ERROR(elastic);
     height_ = bounds_of(body_.skin.vertices).size().maxCoeff();
     choose_from_candidates(*elastic);
     do {
@@ -167,7 +167,7 @@ class Reduction {
       if (progress_.cancelled()) return failure("cancelled");
     } while (insert_poses());
     const Result<PoseCubature> cubature = train(*elastic);
-    if (!cubature.ok()) return cubature.error();
+    SUPPLE_RETURN_IF_ERROR(cubature);
     finish(*elastic, *cubature);
     return std::move(reduced_);
   }
@@ -192,7 +192,7 @@ class Reduction {
     const auto pose = [&](std::size_t i) -> const ReducePose& { return i == 0 ? neutral : wanted_[i - 1]; };
     std::vector<std::pair<double, std::size_t>> wide;
     for (std::size_t i = 1; i < reduced_.poses.size(); ++i) {
-      const auto parent = static_cast<std::size_t>(reduced_.alignment.parent[i]);
+      const auto parent = to_size(reduced_.alignment.parent[i]);
       const double angle = subspace_angle(reduced_.alignment.angles[i]);
       if (angle > settings_.largest_angle && pose_distance(layout, pose(i).p, pose(parent).p) > 2 * nearest_inserted)
         wide.emplace_back(-angle, i);
@@ -202,8 +202,7 @@ class Reduction {
     std::vector<ReducePose> inserted;
     for (std::size_t k = 0; k < wide.size() && static_cast<int>(k) < room; ++k) {
       const std::size_t i = wide[k].second;
-      inserted.push_back(
-          pose_halfway(layout, body_.mesh, pose(static_cast<std::size_t>(reduced_.alignment.parent[i])), pose(i)));
+      inserted.push_back(pose_halfway(layout, body_.mesh, pose(to_size(reduced_.alignment.parent[i])), pose(i)));
     }
     reduced_.inserted += static_cast<int>(inserted.size());
     std::move(inserted.begin(), inserted.end(), std::back_inserter(wanted_));
@@ -217,7 +216,7 @@ class Reduction {
     for (const ReducePose& pose : wanted_) parameters.push_back(pose.p);
     Result<FittedPoses> fitted =
         fit_poses(body_, settings_.surface, parameters, {}, progress_, std::move(fitted_), *settings_.store);
-    if (!fitted.ok()) return fitted.error();
+    SUPPLE_RETURN_IF_ERROR(fitted);
     fitted_ = std::move(*fitted);
     rest_ = fitted_.rig;
     reduced_.fits = fitted_.reports;
@@ -234,7 +233,7 @@ class Reduction {
       std::vector<std::vector<double>> parameters;
       for (const PoseBasis& pose : reduced_.poses) parameters.push_back(pose.p);
       Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(rest_->layout(), std::move(parameters));
-      if (!weights.ok()) return weights.error();
+      SUPPLE_RETURN_IF_ERROR(weights);
       weights_ = std::move(*weights);
     }
     std::vector<std::vector<Vec3>> shapes;
@@ -259,7 +258,7 @@ class Reduction {
     for (const PoseBasis& pose : reduced_.poses) {
       const Result<std::vector<SelfContact>> contacts =
           find_self_contacts(reduced_.mesh, pose.positions, *settings_.contact);
-      if (!contacts.ok()) return contacts.error();
+      SUPPLE_RETURN_IF_ERROR(contacts);
       reduced_.contacts.push_back(static_cast<int>(contacts->size()));
       constraints_.push_back(
           contact_constraints(*contacts, static_cast<Index>(reduced_.mesh.vertices.size()), settings_.contact_kind));
@@ -278,7 +277,7 @@ class Reduction {
                          .motion = motion_,
                          .skin = &body_.embedding,
                          .weights = weights_ ? &*weights_ : nullptr,
-                         .regions = settings_.regions,
+                         .patches = settings_.patches,
                          .contacts = constraints_,
                          .height = height_,
                          .size = std::clamp(settings_.size, 1, std::max(1, available / 2))};
@@ -289,20 +288,20 @@ class Reduction {
     input.store = store_;
     input.content = content_;
     Result<PoseBases> bases = make_bases(input, reduced_.poses, progress_);
-    if (!bases.ok()) return bases.error();
+    SUPPLE_RETURN_IF_ERROR(bases);
     reduced_.frequencies = bases->frequencies;
-    reduced_.region_sizes = bases->region_sizes;
-    if (bases->region_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
+    reduced_.patch_sizes = bases->patch_sizes;
+    if (bases->patch_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
     stiffness_.clear();
     for (const PoseBasis& pose : reduced_.poses)
       stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));
     const bool turns = settings_.directions == BasisDirections::rotating;
-    reduced_.alignment = align_bases(elastic.consistent_mass(), rest_->layout(), bases->region_sizes, reduced_.poses,
+    reduced_.alignment = align_bases(elastic.consistent_mass(), rest_->layout(), bases->patch_sizes, reduced_.poses,
                                      stiffness_, {turns ? same_angle : 0.0, constraints_});
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i)
       if (!reduced_.poses[i].sources.empty())
         stiffness_[i] = projected_stiffness(posed_body(input, reduced_.poses[i]), reduced_.poses[i]);
-    share_gradients(reduced_.mesh, settings_.directions, bases->region_sizes, stiffness_, same_gradients,
+    share_gradients(reduced_.mesh, settings_.directions, bases->patch_sizes, stiffness_, same_gradients,
                     reduced_.poses);
     reduced_.basis = reduced_.poses.front().basis;
     reduced_.modes_seconds += seconds_since(start);
@@ -354,7 +353,7 @@ class Reduction {
                                         .embedding = body_.embedding,
                                         .frames = reduced_.frames,
                                         .poses = reduced_.poses,
-                                        .region_sizes = reduced_.region_sizes,
+                                        .patch_sizes = reduced_.patch_sizes,
                                         .elements = cubature.elements,
                                         .vertices = cubature.vertices,
                                         .vertex_mass = elastic.lumped_mass(),

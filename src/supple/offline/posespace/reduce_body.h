@@ -5,8 +5,8 @@
 #pragma once
 
 #include "supple/offline/contact/self_contact.h"
-#include "supple/offline/posespace/align_bases.h"
-#include "supple/offline/posespace/pose_bases.h"
+#include "supple/offline/posespace/bases/align_bases.h"
+#include "supple/offline/posespace/bases/pose_bases.h"
 
 namespace supple {
 
@@ -35,7 +35,7 @@ struct ReduceSettings {
   /// The skin's rig: in every pose of the model the rest shape is fitted to it (Eq. 3). Null: it is what `rest` says.
   std::shared_ptr<const Rig> surface;
   BasisDirections directions = BasisDirections::rotating;
-  std::vector<LocalRegion> regions;            ///< with their numbers of modes; fewer than two: `size` global ones
+  std::vector<Patch> patches;                  ///< with their numbers of modes; fewer than two: `size` global ones
   std::optional<SelfContactSettings> contact;  ///< what touches in a pose stays as it touches; absent: no contact
   ContactKind contact_kind = ContactKind::sliding;
   FrameSiteSettings frames;
@@ -49,7 +49,7 @@ struct ReducedBody {
   std::vector<Index> fixed;      ///< vertices that follow the rig, with those of pieces that no bone holds
   MatX basis;                    ///< U of the neutral pose over all vertices; UᵀKU is diagonal where bases are global
   std::vector<PoseBasis> poses;  ///< of the model, aligned, the neutral pose first
-  std::vector<int> region_sizes;  ///< columns of each region
+  std::vector<int> patch_sizes;  ///< columns of each patch
   BasisAlignment alignment;
   std::vector<std::string> pose_names;
   int inserted = 0;             ///< poses, the last ones, that are between others

@@ -9,7 +9,7 @@
 namespace supple {
 namespace {
 
-constexpr std::string_view magic = "SUPSHAP1";
+constexpr std::string_view shape_magic = "SUPSHAP1";
 
 std::uint64_t checksum(std::string_view text) { return hash_bytes(std::as_bytes(std::span(text))); }
 
@@ -37,16 +37,16 @@ std::filesystem::path ShapeStore::file_of(std::size_t number) const {
 
 std::optional<VecX> ShapeStore::find(std::size_t number, std::uint64_t key) const {
   const Result<std::string> bytes = read_file(file_of(number));
-  if (!bytes.ok() || bytes->size() < magic.size() + 3 * sizeof(std::uint64_t)) return std::nullopt;
+  if (!bytes.ok() || bytes->size() < shape_magic.size() + 3 * sizeof(std::uint64_t)) return std::nullopt;
   const std::string_view body = std::string_view(*bytes).substr(0, bytes->size() - sizeof(std::uint64_t));
   ByteReader tail(std::string_view(*bytes).substr(body.size()));
   ByteReader reader(body);
   std::uint64_t stored_checksum = 0, stored_key = 0, count = 0;
   tail.read(stored_checksum);
-  reader.skip(magic.size());
+  reader.skip(shape_magic.size());
   reader.read(stored_key);
   reader.read(count);
-  if (!body.starts_with(magic) || stored_checksum != checksum(body) || stored_key != key ||
+  if (!body.starts_with(shape_magic) || stored_checksum != checksum(body) || stored_key != key ||
       reader.bytes_left() % sizeof(double) != 0 || count != reader.bytes_left() / sizeof(double)) {
     return std::nullopt;
   }
@@ -56,10 +56,10 @@ std::optional<VecX> ShapeStore::find(std::size_t number, std::uint64_t key) cons
 }
 
 Status ShapeStore::save(std::size_t number, std::uint64_t key, const VecX& shape) const {
-  std::string bytes(magic);
+  std::string bytes(shape_magic);
   append_bytes(bytes, key);
   append_bytes(bytes, static_cast<std::uint64_t>(shape.size()));
-  bytes.append(reinterpret_cast<const char*>(shape.data()), sizeof(double) * static_cast<std::size_t>(shape.size()));
+  bytes.append(reinterpret_cast<const char*>(shape.data()), sizeof(double) * to_size(shape.size()));
   append_bytes(bytes, checksum(bytes));
   return write_file_atomically(file_of(number), bytes);
 }

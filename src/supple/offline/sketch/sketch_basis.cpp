@@ -39,7 +39,7 @@ class SharedProgress : public Progress {
 
 template <class Container>
 std::uint64_t add_to_hash(std::uint64_t hash, const Container& values) {
-  return hash_bytes(std::as_bytes(std::span(values.data(), static_cast<std::size_t>(values.size()))), hash);
+  return hash_bytes(std::as_bytes(std::span(values.data(), to_size(values.size()))), hash);
 }
 
 /// Everything but the load that decides what a shape is: geometry, stiffness, material law, fixed vertices, tolerance.
@@ -148,7 +148,7 @@ Status compress(const ElasticBody& body, const MatX& shapes, const SketchSetting
   const std::vector<Eigen::Index> kept = select_separated_shapes(mass, shapes, distance);
   result.shapes_selected = static_cast<int>(kept.size());
   Result<MassPca> pca = mass_pca(mass, shapes(Eigen::all, kept));
-  if (!pca.ok()) return pca.error();
+  SUPPLE_RETURN_IF_ERROR(pca);
   const auto available = static_cast<int>(pca->basis.cols());
   if (settings.size < 0 || settings.size > available) {
     return input_error(fmt::format(
@@ -181,9 +181,9 @@ Result<SketchBasis> solve_sketch(const ElasticBody& body, std::span<const Index>
                                  const SketchRecording& recording, const SketchSettings& settings, Progress& progress) {
   SUPPLE_RETURN_IF_ERROR(check_recording(body, recording, settings));
   Result<FreeVertices> free = FreeVertices::create(body, fixed);
-  if (!free.ok()) return free.error();
+  SUPPLE_RETURN_IF_ERROR(free);
   Result<ShapeStore> store = ShapeStore::open(settings.folder);
-  if (!store.ok()) return store.error();
+  SUPPLE_RETURN_IF_ERROR(store);
   SketchBasis result;
   const std::vector<std::size_t> selected =
       select_separated(recording, settings.load_separation * largest_load(recording));
@@ -196,12 +196,12 @@ Result<SketchBasis> solve_sketch(const ElasticBody& body, std::span<const Index>
   SharedProgress shared(progress, selected.size());
   std::vector<Outcome> outcomes(selected.size());
   parallel_for(static_cast<std::int64_t>(selected.size()), 1, [&](std::int64_t k) {
-    outcomes[static_cast<std::size_t>(k)] = solver.shape_of(selected[static_cast<std::size_t>(k)], shared);
+    outcomes[to_size(k)] = solver.shape_of(selected[to_size(k)], shared);
     shared.one_done();
   });
   result.solve_seconds = seconds_since(start);
   const Result<MatX> shapes = gather(outcomes, body.dof_count(), result);
-  if (!shapes.ok()) return shapes.error();
+  SUPPLE_RETURN_IF_ERROR(shapes);
   if (shared.cancelled()) {
     return failure(fmt::format("cancelled; {} of {} shapes are kept in {}, the same call continues from there",
                                shapes->cols(), selected.size(), settings.folder.string()));

@@ -81,7 +81,7 @@ NodalLoad spread(const std::vector<Index>& vertices, const Vec3& force) {
 
 Result<SketchRecording> load_sketch(const std::filesystem::path& path) {
   const Result<std::string> bytes = read_file(path);
-  if (!bytes.ok()) return bytes.error();
+  SUPPLE_RETURN_IF_ERROR(bytes);
   return parse_sketch(*bytes, path.string());
 }
 

@@ -64,8 +64,8 @@ BallContact::BallContact(const BoundedDeformationTree& tree, const BallContactSe
     : settings_(settings), point_mass_(least_point_mass(tree.rows())), query_(tree, settings.limits) {
   const double dt = settings.time_step;
   stiffness_ = settings.stiffness > 0 ? settings.stiffness : stability * point_mass_ / (dt * dt);
-  touches_.reserve(static_cast<std::size_t>(settings.limits.max_triangles));
-  contact_force_.resize(static_cast<std::size_t>(tree.size()));
+  touches_.reserve(to_size(settings.limits.max_triangles));
+  contact_force_.resize(to_size(tree.size()));
 }
 
 void BallContact::follow(const Ball& hand) {
@@ -107,7 +107,7 @@ Vec3 BallContact::sum_forces(double scale) {
   for (const Touch& touch : touches_) {
     const Vec3 force = scale * touch.pressure * touch.arm;
     total += force;
-    const Triangle& t = tree.triangles()[static_cast<std::size_t>(touch.triangle)];
+    const Triangle& t = tree.triangles()[to_size(touch.triangle)];
     for (std::size_t k = 0; k < 3; ++k) {
       const Vec3 share = -touch.barycentric[k] * force;
       const double components[3] = {share.x(), share.y(), share.z()};

@@ -42,12 +42,12 @@ std::vector<Index> all_points(std::size_t count) {
 }
 
 std::vector<double> largest_motions(const MatX& basis) {
-  std::vector<double> scales(static_cast<std::size_t>(basis.cols()));
+  std::vector<double> scales(to_size(basis.cols()));
   for (Eigen::Index a = 0; a < basis.cols(); ++a) {
     double largest = 0;
     for (Eigen::Index v = 0; v + 2 < basis.rows(); v += 3)
       largest = std::max(largest, basis.col(a).segment<3>(v).norm());
-    scales[static_cast<std::size_t>(a)] = largest;
+    scales[to_size(a)] = largest;
   }
   return scales;
 }
@@ -67,7 +67,7 @@ BoundedDeformationTree::BoundedDeformationTree(const DisplaySurface& surface)
   if (triangles_.empty()) return;
   build_nodes(surface);
   for (const Vec3& x : rest_positions_) extent_ = std::max(extent_, x.cwiseAbs().maxCoeff());
-  bounds_.assign(nodes_.size() * static_cast<std::size_t>(stride_), 0.0F);
+  bounds_.assign(nodes_.size() * to_size(stride_), 0.0F);
   for (std::size_t k = 0; k < nodes_.size(); ++k) bound_node(static_cast<Index>(k), surface.basis);
 }
 
@@ -76,7 +76,7 @@ void BoundedDeformationTree::build_nodes(const DisplaySurface& surface) {
   centroids.reserve(triangles_.size());
   for (const Triangle& t : triangles_) {
     Vec3 sum = Vec3::Zero();
-    for (const Index v : t) sum += surface.rest_positions[static_cast<std::size_t>(v)];
+    for (const Index v : t) sum += surface.rest_positions[to_size(v)];
     centroids.emplace_back(sum / 3);
   }
   order_ = all_points(triangles_.size());
@@ -86,10 +86,10 @@ void BoundedDeformationTree::build_nodes(const DisplaySurface& surface) {
 }
 
 void BoundedDeformationTree::split(Index node, std::span<const Vec3> centroids) {
-  const Node parent = nodes_[static_cast<std::size_t>(node)];
+  const Node parent = nodes_[to_size(node)];
   if (parent.count <= triangles_per_leaf) return;
-  const auto at = [&](Index t) -> const Vec3& { return centroids[static_cast<std::size_t>(t)]; };
-  Vec3 low = at(order_[static_cast<std::size_t>(parent.first)]), high = low;
+  const auto at = [&](Index t) -> const Vec3& { return centroids[to_size(t)]; };
+  Vec3 low = at(order_[to_size(parent.first)]), high = low;
   const auto begin = order_.begin() + parent.first, end = begin + parent.count;
   for (auto t = begin; t != end; ++t) low = low.cwiseMin(at(*t)), high = high.cwiseMax(at(*t));
   int axis = 0;
@@ -97,7 +97,7 @@ void BoundedDeformationTree::split(Index node, std::span<const Vec3> centroids) 
   const Index half = parent.count / 2;
   std::nth_element(begin, begin + half, end,
                    [&](Index a, Index b) { return at(a)[axis] != at(b)[axis] ? at(a)[axis] < at(b)[axis] : a < b; });
-  nodes_[static_cast<std::size_t>(node)].first_child = static_cast<Index>(nodes_.size());
+  nodes_[to_size(node)].first_child = static_cast<Index>(nodes_.size());
   nodes_.push_back({.first = parent.first, .count = half});
   nodes_.push_back({.first = parent.first + half, .count = parent.count - half});
 }
@@ -105,7 +105,7 @@ void BoundedDeformationTree::split(Index node, std::span<const Vec3> centroids) 
 void BoundedDeformationTree::collect_vertices(const Node& node, std::vector<Index>& vertices) const {
   vertices.clear();
   for (Index k = node.first; k < node.first + node.count; ++k) {
-    const Triangle& t = triangles_[static_cast<std::size_t>(order_[static_cast<std::size_t>(k)])];
+    const Triangle& t = triangles_[to_size(order_[to_size(k)])];
     vertices.insert(vertices.end(), t.begin(), t.end());
   }
   std::sort(vertices.begin(), vertices.end());
@@ -114,13 +114,13 @@ void BoundedDeformationTree::collect_vertices(const Node& node, std::vector<Inde
 
 void BoundedDeformationTree::bound_node(Index node, const MatX& basis) {
   std::vector<Index> vertices;
-  collect_vertices(nodes_[static_cast<std::size_t>(node)], vertices);
+  collect_vertices(nodes_[to_size(node)], vertices);
   bound_rest(vertices, block(node));
   bound_motion(vertices, basis, block(node));
 }
 
 void BoundedDeformationTree::bound_rest(std::span<const Index> vertices, float* out) const {
-  const auto at = [&](Index v) -> const Vec3& { return rest_positions_[static_cast<std::size_t>(v)]; };
+  const auto at = [&](Index v) -> const Vec3& { return rest_positions_[to_size(v)]; };
   Vec3 low = at(vertices[0]), high = low;
   for (const Index v : vertices) low = low.cwiseMin(at(v)), high = high.cwiseMax(at(v));
   Eigen::Map<Eigen::Vector3f> center(out + rest_center);
@@ -143,7 +143,7 @@ void BoundedDeformationTree::bound_motion(std::span<const Index> vertices, const
     Vec3 low = at(vertices[0]), high = low;
     for (const Index v : vertices) low = low.cwiseMin(at(v)), high = high.cwiseMax(at(v));
     const Eigen::Vector3f middle = (0.5 * (low + high)).cast<float>();
-    const double scale = scales_[static_cast<std::size_t>(a)];
+    const double scale = scales_[to_size(a)];
     double deviation = 0;
     Vec3 axes = Vec3::Zero();
     for (std::size_t k = 0; k < vertices.size(); ++k) {
@@ -169,8 +169,8 @@ void BoundedDeformationTree::bound_motion(std::span<const Index> vertices, const
 }
 
 ReducedShape BoundedDeformationTree::make_shape() const {
-  const auto r = static_cast<std::size_t>(size());
-  const auto padded = static_cast<std::size_t>(padded_);
+  const auto r = to_size(size());
+  const auto padded = to_size(padded_);
   return {.q = std::vector<double>(r, 0.0),
           .padded = std::vector<float>(padded, 0.0F),
           .magnitudes = std::vector<float>(padded, 0.0F)};
@@ -229,8 +229,7 @@ Vec3 BoundedDeformationTree::half_widths(Index node, const ReducedShape& shape) 
 }
 
 Vec3 BoundedDeformationTree::position(Index vertex, const ReducedShape& shape) const {
-  return rest_positions_[static_cast<std::size_t>(vertex)] +
-         rows_.displacement(static_cast<int>(vertex), shape.q.data());
+  return rest_positions_[to_size(vertex)] + rows_.displacement(static_cast<int>(vertex), shape.q.data());
 }
 
 }  // namespace supple

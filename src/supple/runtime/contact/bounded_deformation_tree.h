@@ -20,7 +20,7 @@
 #pragma once
 
 #include "supple/asset/subspace_model.h"
-#include "supple/math/pack.h"
+#include "supple/math/simd/pack.h"
 #include "supple/runtime/subspace/basis_rows.h"
 
 #include <span>

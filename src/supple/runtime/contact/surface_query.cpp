@@ -14,8 +14,8 @@ SurfaceQuery::SurfaceQuery(const BoundedDeformationTree& tree, const SurfaceQuer
       positions_(tree.rest_positions().begin(), tree.rest_positions().end()),
       moved_in_(positions_.size(), 0) {
   // An opened node adds at most a leaf's triangles.
-  heap_.reserve(static_cast<std::size_t>(BoundedDeformationTree::triangles_per_leaf * limits.max_visits + 1));
-  found_.reserve(static_cast<std::size_t>(limits.max_triangles));
+  heap_.reserve(to_size(BoundedDeformationTree::triangles_per_leaf * limits.max_visits + 1));
+  found_.reserve(to_size(limits.max_triangles));
 }
 
 void SurfaceQuery::set_shape(std::span<const double> q) {
@@ -27,7 +27,7 @@ void SurfaceQuery::set_shape(std::span<const double> q) {
 }
 
 const Vec3& SurfaceQuery::vertex(Index v) {
-  const auto k = static_cast<std::size_t>(v);
+  const auto k = to_size(v);
   if (moved_in_[k] != shape_number_) {
     positions_[k] = tree_->position(v, shape_);
     moved_in_[k] = shape_number_;
@@ -36,7 +36,7 @@ const Vec3& SurfaceQuery::vertex(Index v) {
 }
 
 std::array<Vec3, 3> SurfaceQuery::corners(Index triangle) {
-  const Triangle& t = tree_->triangles()[static_cast<std::size_t>(triangle)];
+  const Triangle& t = tree_->triangles()[to_size(triangle)];
   return {vertex(t[0]), vertex(t[1]), vertex(t[2])};
 }
 
@@ -84,10 +84,10 @@ void SurfaceQuery::search(const Vec3& point, double distance, std::size_t max_an
       continue;
     }
     ++visits_;
-    const BoundedDeformationTree::Node& node = tree_->nodes()[static_cast<std::size_t>(next.index)];
+    const BoundedDeformationTree::Node& node = tree_->nodes()[to_size(next.index)];
     if (node.is_leaf()) {
       for (Index k = node.first; k < node.first + node.count; ++k)
-        push_triangle(tree_->triangle_order()[static_cast<std::size_t>(k)], point, distance);
+        push_triangle(tree_->triangle_order()[to_size(k)], point, distance);
     } else {
       push_node(node.first_child, point, distance);
       push_node(node.first_child + 1, point, distance);
@@ -96,7 +96,7 @@ void SurfaceQuery::search(const Vec3& point, double distance, std::size_t max_an
 }
 
 std::span<const NearTriangle> SurfaceQuery::triangles_within(const Vec3& point, double distance) {
-  search(point, distance, static_cast<std::size_t>(limits_.max_triangles));
+  search(point, distance, to_size(limits_.max_triangles));
   complete_ = complete_ && heap_.empty();
   return found_;
 }

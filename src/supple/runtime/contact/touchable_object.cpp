@@ -9,11 +9,11 @@ Result<TouchableObject> TouchableObject::create(const SubspaceModel& model, cons
                                                 BallContactSettings contact,
                                                 std::shared_ptr<const BoundedDeformationTree> tree) {
   Result<SubspaceDynamics<double>> motion = SubspaceDynamics<double>::create(model, dynamics);
-  if (!motion.ok()) return motion.error();
+  SUPPLE_RETURN_IF_ERROR(motion);
   if (!tree) tree = std::make_shared<const BoundedDeformationTree>(model.surface);
   contact.time_step = dynamics.time_step;
   Result<BallContact> touch = BallContact::create(*tree, contact);
-  if (!touch.ok()) return touch.error();
+  SUPPLE_RETURN_IF_ERROR(touch);
   return TouchableObject(std::move(tree), std::move(*touch), std::move(*motion));
 }
 
@@ -22,7 +22,7 @@ TouchableObject::TouchableObject(std::shared_ptr<const BoundedDeformationTree> t
     : tree_(std::move(tree)),
       contact_(std::move(contact)),
       dynamics_(std::move(dynamics)),
-      shape_(static_cast<std::size_t>(dynamics_.size()), 0.0),
+      shape_(to_size(dynamics_.size()), 0.0),
       velocity_(shape_),
       force_(shape_) {}
 

@@ -26,7 +26,7 @@ void step_crowd(std::span<PoseSpaceDynamics<T>> crowd, std::span<const CrowdMemb
                 std::span<PoseSpaceReport> reports, int substeps, const Loop& loop) {
   assert(members.size() == crowd.size() && reports.size() == crowd.size());
   loop(static_cast<std::int64_t>(crowd.size()), [&](std::int64_t i) {
-    const auto k = static_cast<std::size_t>(i);
+    const auto k = to_size(i);
     reports[k] = crowd[k].step(members[k].placement, members[k].p, members[k].forces, substeps);
   });
 }

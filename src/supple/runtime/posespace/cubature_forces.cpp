@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/cubature_forces.h"
 
-#include "supple/math/lanes.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ Eigen::Matrix<LanesOf<T>, 3, 3> times(const Vector* D, const std::vector<T>& x, 
   Lanes sums[9];
   for (Lanes& sum : sums) sum = Lanes(T(0));
   for (const ColumnRun& run : runs) {
-    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); ++c) {
+    for (auto c = to_size(run.begin); c < to_size(run.end); ++c) {
       const Lanes factor(x[c]);
       for (std::size_t k = 0; k < 9; ++k) sums[k] += widened(D[9 * c + k]) * factor;
     }
@@ -79,7 +79,7 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
   }
   for (std::size_t k = 0; k < blocks_.size(); ++k)
     find_block_runs(pose_.kept(), model.elements[k].columns.place, 1, blocks_[k].runs);
-  product_.assign(static_cast<std::size_t>(model.stride), T(0));
+  product_.assign(to_size(model.stride), T(0));
   force_ = product_;
   corrected_ = {product_, T(0), T(0), T(1)};
   elsewhere_ = corrected_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/inertial_forces.h"
 
-#include "supple/runtime/posespace/quads.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
   ends_.resize(count);
   paths_.resize(count);
   pushes_.resize(3 * most_points);
-  for (auto* values : {&q_, &past_q_, &doubled_q_}) values->assign(static_cast<std::size_t>(prepared_->stride), T(0));
+  for (auto* values : {&q_, &past_q_, &doubled_q_}) values->assign(to_size(prepared_->stride), T(0));
   for (auto* values : {&own_, &own_past_, &own_force_}) values->assign(widest, T(0));
   scratch_.assign(widest * prepared_->poses, T(0));
 }
@@ -61,7 +61,7 @@ void InertialForces<T>::set_pose(const PoseInterpolation<T>& pose, const FrameFi
       block.U = block.blended.data();
     }
     for (std::size_t v = 0; v < block.model->points.size(); ++v)
-      rest_[block.first + v] = positions[static_cast<std::size_t>(block.model->points[v])];
+      rest_[block.first + v] = positions[to_size(block.model->points[v])];
     if (rotating) find_rotations(block, frames);
   }
 }
@@ -88,12 +88,12 @@ void InertialForces<T>::gather(std::size_t block, const std::vector<T>& all, std
 
 template <class T>
 Vec3 InertialForces<T>::basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const {
-  const auto stride = static_cast<std::size_t>(prepared_->inertia[block].columns.stride);
+  const auto stride = to_size(prepared_->inertia[block].columns.stride);
   const T* rows = blocks_[block].U + 3 * local * stride;
   std::array<LanesOf<T>, 4> sums;
   sums.fill(LanesOf<T>(T(0)));
   for (const ColumnRun& run : blocks_[block].runs) {
-    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); c += LanesOf<T>::width) {
+    for (auto c = to_size(run.begin); c < to_size(run.end); c += LanesOf<T>::width) {
       const LanesOf<T> factor = load(x.data() + c);
       for (std::size_t i = 0; i < 3; ++i) sums[i] += load(rows + i * stride + c) * factor;
     }
@@ -105,13 +105,13 @@ Vec3 InertialForces<T>::basis_times(std::size_t block, std::size_t local, const 
 template <class T>
 std::pair<Vec3, Vec3> InertialForces<T>::basis_times(std::size_t block, std::size_t local, const std::vector<T>& x,
                                                      const std::vector<T>& y) const {
-  const auto stride = static_cast<std::size_t>(prepared_->inertia[block].columns.stride);
+  const auto stride = to_size(prepared_->inertia[block].columns.stride);
   const T* rows = blocks_[block].U + 3 * local * stride;
   std::array<LanesOf<T>, 4> sums, others;
   sums.fill(LanesOf<T>(T(0)));
   others.fill(LanesOf<T>(T(0)));
   for (const ColumnRun& run : blocks_[block].runs) {
-    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); c += LanesOf<T>::width) {
+    for (auto c = to_size(run.begin); c < to_size(run.end); c += LanesOf<T>::width) {
       const LanesOf<T> factor = load(x.data() + c), other = load(y.data() + c);
       for (std::size_t i = 0; i < 3; ++i) {
         const LanesOf<T> row = load(rows + i * stride + c);
@@ -127,10 +127,10 @@ std::pair<Vec3, Vec3> InertialForces<T>::basis_times(std::size_t block, std::siz
 /// own_force_ ← Uᵀ of the vertices' own: a column of it stays in a register while all vertices add to it.
 template <class T>
 void InertialForces<T>::gather_pushes(std::size_t block) {
-  const auto stride = static_cast<std::size_t>(prepared_->inertia[block].columns.stride);
+  const auto stride = to_size(prepared_->inertia[block].columns.stride);
   const std::size_t count = blocks_[block].model->points.size();
   for (const ColumnRun& run : blocks_[block].runs) {
-    for (auto c = static_cast<std::size_t>(run.begin); c < static_cast<std::size_t>(run.end); c += LanesOf<T>::width) {
+    for (auto c = to_size(run.begin); c < to_size(run.end); c += LanesOf<T>::width) {
       std::array<LanesOf<T>, 3> sums;
       sums.fill(LanesOf<T>(T(0)));
       const T* row = blocks_[block].U + c;

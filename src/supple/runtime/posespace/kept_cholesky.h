@@ -3,8 +3,8 @@
 // as they are few.
 #pragma once
 
+#include "supple/math/dense/dense_cholesky.h"
 #include "supple/runtime/posespace/kept_columns.h"
-#include "supple/runtime/subspace/dense_cholesky.h"
 
 namespace supple {
 
@@ -12,7 +12,7 @@ template <class T>
 class KeptCholesky {
  public:
   KeptCholesky() = default;
-  explicit KeptCholesky(int size) : packed_(static_cast<std::size_t>(size), T(0)) { factor_.resize(size); }
+  explicit KeptCholesky(int size) : packed_(to_size(size), T(0)) { factor_.resize(size); }
 
   /// Lower triangle in padded columns, all of them; fill what is kept before factorize().
   T* matrix() { return factor_.column(0); }

@@ -21,7 +21,7 @@ class KeptColumns {
   KeptColumns() = default;
   /// All columns.
   KeptColumns(int size, int width) : size_(size), width_(width) {
-    groups_.assign(static_cast<std::size_t>((size + width - 1) / width), 1);
+    groups_.assign(to_size((size + width - 1) / width), 1);
     runs_.reserve(groups_.size() / 2 + 1);
     find_runs();
   }
@@ -29,7 +29,7 @@ class KeptColumns {
   int size() const { return size_; }
   int width() const { return width_; }
   std::span<const char> groups() const { return groups_; }
-  bool has(int column) const { return groups_[static_cast<std::size_t>(column / width_)] != 0; }
+  bool has(int column) const { return groups_[to_size(column / width_)] != 0; }
   bool all() const { return count_ == size_; }
   /// The first columns without a gap.
   bool leading() const { return runs_.size() == 1 && runs_[0].begin == 0; }
@@ -70,7 +70,7 @@ class KeptColumns {
     runs_.clear();
     count_ = 0;
     for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
-      if (!groups_[static_cast<std::size_t>(g)]) continue;
+      if (!groups_[to_size(g)]) continue;
       const int begin = g * width_, end = begin + width_;
       count_ += std::min(end, size_) - begin;
       if (!runs_.empty() && runs_.back().end == begin)
@@ -93,8 +93,7 @@ inline void find_block_runs(const KeptColumns& kept, std::span<const int> place,
   runs.clear();
   const auto count = static_cast<int>(place.size());
   for (int begin = 0; begin < count; begin += width) {
-    const auto group =
-        place.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(std::min(width, count - begin)));
+    const auto group = place.subspan(to_size(begin), to_size(std::min(width, count - begin)));
     if (std::none_of(group.begin(), group.end(), [&](int column) { return kept.has(column); })) continue;
     if (!runs.empty() && runs.back().end == begin)
       runs.back().end = begin + width;

@@ -2,7 +2,7 @@
 // LevelOfDetail: fewer coordinates for a character that is far away, without a pop.
 //
 // Columns of a basis come in the order of their importance, so that the first r' of r are the best that r' can do; with
-// local bases every region keeps its first share, at least one. Regions are told apart by the vertices that their
+// local bases every patch keeps its first share, at least one. Patches are told apart by the vertices that their
 // columns move. Coordinates go and come in whole vectors (KeptColumns).
 //
 // A group of coordinates has a level τ between 0 (not computed) and 1 (free). It moves at the speed asked for, and
@@ -17,16 +17,16 @@
 
 namespace supple {
 
-/// Where the columns of each region end. One region: { size }.
-std::vector<int> region_ends(const PoseSpaceModel& model);
+/// Where the columns of each patch end. One patch: { size }.
+std::vector<int> patch_ends(const PoseSpaceModel& model);
 
 class LevelOfDetail {
  public:
   LevelOfDetail() = default;
-  LevelOfDetail(std::span<const int> region_ends, int width);
+  LevelOfDetail(std::span<const int> patch_ends, int width);
 
   /// Asks for `count` coordinates of all, in `seconds`. Allocates nothing.
-  void ask(std::span<const int> region_ends, int count, double seconds);
+  void ask(std::span<const int> patch_ends, int count, double seconds);
   /// What the next steps compute: all that is wanted or has not faded yet. True where that has changed.
   bool begin_frame();
   const KeptColumns& kept() const { return kept_; }
@@ -38,9 +38,8 @@ class LevelOfDetail {
     for (std::size_t g = 0; g < level_.size(); ++g) {
       const T ratio = static_cast<T>(advance(g, h));
       if (ratio == T(1)) continue;
-      const auto first = g * static_cast<std::size_t>(kept_.width());
-      for (std::size_t c = first; c < first + static_cast<std::size_t>(kept_.width()); ++c)
-        q[c] *= ratio, v[c] *= ratio, a[c] *= ratio;
+      const auto first = g * to_size(kept_.width());
+      for (std::size_t c = first; c < first + to_size(kept_.width()); ++c) q[c] *= ratio, v[c] *= ratio, a[c] *= ratio;
     }
   }
 

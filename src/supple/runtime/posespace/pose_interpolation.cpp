@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/pose_interpolation.h"
 
-#include "supple/math/lanes.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   const PreparedModel<T>& model = *prepared_;
   kept_ = KeptColumns(model.size, LanesOf<T>::width);
   exact_.assign(model.poses, 0.0);
-  correction_exact_.assign(static_cast<std::size_t>(model.model->correction_pose_count()), 0.0);
+  correction_exact_.assign(to_size(model.model->correction_pose_count()), 0.0);
   scratch_ = correction_exact_;
   weights_.assign(model.poses, T(0));
   active_.assign(model.poses, 0);
@@ -222,14 +222,14 @@ void PoseInterpolation<T>::combine_mass() {
   sum(model.mass, products_, nullptr, mass_.data());
   for (int c = 0; c < model.size; ++c) {
     if (!kept_.has(c)) continue;
-    const T square = mass_[static_cast<std::size_t>(c) * stride() + static_cast<std::size_t>(c)];
+    const T square = mass_[to_size(c) * stride() + to_size(c)];
     // A column that cancels out between poses has no direction left to be scaled up.
-    scale_[static_cast<std::size_t>(c)] = square > T(1e-4) ? T(1) / std::sqrt(square) : T(100);
+    scale_[to_size(c)] = square > T(1e-4) ? T(1) / std::sqrt(square) : T(100);
   }
   using Lanes = LanesOf<T>;
   for_each_column([&](int c, int begin, int end) {
-    T* column = mass_.data() + static_cast<std::size_t>(c) * stride();
-    const Lanes own(scale_[static_cast<std::size_t>(c)]);
+    T* column = mass_.data() + to_size(c) * stride();
+    const Lanes own(scale_[to_size(c)]);
     for (int r = begin; r < end; r += Lanes::width) store(column + r, load(column + r) * own * load(scale_.data() + r));
   });
   combine_stiffness();
@@ -244,8 +244,7 @@ void PoseInterpolation<T>::find_factors(const std::vector<int>& sources, std::ve
   std::fill(factors.begin(), factors.end(), T(0));
   for (const std::size_t i : active()) {
     const int* source = sources.data() + i * stride();
-    for (std::size_t c = 0; c < stride(); ++c)
-      factors[static_cast<std::size_t>(source[c]) * stride() + c] += weights_[i] * scale_[c];
+    for (std::size_t c = 0; c < stride(); ++c) factors[to_size(source[c]) * stride() + c] += weights_[i] * scale_[c];
   }
 }
 
@@ -272,9 +271,9 @@ void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<
   const StoredPoses& stored = elements.stored;
   std::uint32_t count = 0;
   for (std::size_t c = 0; c < stored.columns(); ++c) {
-    const auto place = static_cast<std::size_t>(elements.columns.place[c]);
+    const auto place = to_size(elements.columns.place[c]);
     for (std::uint32_t k = stored.begin[c]; k < stored.begin[c + 1]; ++k) {
-      const T factor = gradient_factors(static_cast<std::size_t>(stored.pose[k]))[place];
+      const T factor = gradient_factors(to_size(stored.pose[k]))[place];
       if (factor != T(0)) terms[count++] = {factor, 9 * k};
     }
     ends[c] = count;
@@ -282,16 +281,16 @@ void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<
   const auto* batch = elements.gradients.data();
   for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, batch += 9 * stored.count()) {
     for (const ColumnRun& run : runs) {
-      std::uint32_t k = run.begin > 0 ? ends[static_cast<std::size_t>(run.begin) - 1] : 0;
+      std::uint32_t k = run.begin > 0 ? ends[to_size(run.begin) - 1] : 0;
       for (int c = run.begin; c < run.end; ++c) {
         Lanes sums[9];
         for (Lanes& sum : sums) sum = Lanes(T(0));
-        for (; k < ends[static_cast<std::size_t>(c)]; ++k) {
+        for (; k < ends[to_size(c)]; ++k) {
           const Lanes factor(terms[k].factor);
           const auto* source = batch + terms[k].place;
           for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
         }
-        auto* target = result + b * elements.batch_size() + 9 * static_cast<std::size_t>(c);
+        auto* target = result + b * elements.batch_size() + 9 * to_size(c);
         for (std::size_t n = 0; n < 9; ++n) target[n] = narrowed(sums[n], target[n]);
       }
     }
@@ -310,8 +309,7 @@ void PoseInterpolation<T>::blend(const PoseMatrices<T>& matrices, const BlockCol
     for (std::size_t c = 0; c < stride; ++c) row[c] *= matrices.scale[c];
   }
   for (const ColumnRun& run : runs)
-    for (int c = run.begin; c < run.end; c += Lanes::width)
-      blend_vector(matrices, static_cast<std::size_t>(c), scratch + c, result + c);
+    for (int c = run.begin; c < run.end; c += Lanes::width) blend_vector(matrices, to_size(c), scratch + c, result + c);
 }
 
 template <class T>
@@ -324,7 +322,7 @@ void PoseInterpolation<T>::blend_vector(const PoseMatrices<T>& matrices, std::si
   Lanes factor[4];
   std::size_t place[4], count = 0;
   for (std::size_t k = stored.begin[vector]; k < end; ++k) {
-    const auto pose = static_cast<std::size_t>(stored.pose[k]);
+    const auto pose = to_size(stored.pose[k]);
     if (!stored_[pose]) continue;
     factor[count] = load(factors + pose * matrices.stride);
     place[count++] = k;

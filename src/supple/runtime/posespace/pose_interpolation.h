@@ -66,7 +66,7 @@ class PoseInterpolation {
              std::span<std::uint32_t> ends, typename PreparedElements<T>::Stored* result) const;
 
  private:
-  std::size_t stride() const { return static_cast<std::size_t>(prepared_->stride); }
+  std::size_t stride() const { return to_size(prepared_->stride); }
   /// body(c, begin, end) for each kept column and the kept rows of its lower triangle, in whole vectors.
   template <class Body>
   void for_each_column(const Body& body) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
-#include "supple/math/lanes.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,8 +73,8 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.positions_.resize(model.points.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
                        &dynamics.next_a_, &dynamics.residual_, &dynamics.along_, &dynamics.elastic_, &dynamics.trial_})
-    values->assign(static_cast<std::size_t>(prepared->stride), T(0));
-  dynamics.detail_ = LevelOfDetail(prepared->regions, PreparedModel<T>::width);
+    values->assign(to_size(prepared->stride), T(0));
+  dynamics.detail_ = LevelOfDetail(prepared->patches, PreparedModel<T>::width);
   dynamics.mass_ = KeptCholesky<T>(prepared->size);
   dynamics.system_ = StepSystem<T>(*prepared);
   dynamics.prepared_ = std::move(prepared);

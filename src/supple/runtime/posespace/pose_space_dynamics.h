@@ -63,7 +63,7 @@ class PoseSpaceDynamics {
                        int substeps = 1);
   /// Level of detail: from the next step on `count` coordinates are enough, rounded up to whole vectors (eight in
   /// single precision). Others fade out, or in, over `seconds`; then they cost nothing, or all (level_of_detail.h).
-  void set_detail(int count, double seconds = 0.5) { detail_.ask(prepared_->regions, count, seconds); }
+  void set_detail(int count, double seconds = 0.5) { detail_.ask(prepared_->patches, count, seconds); }
   /// How many coordinates the last step computed.
   int detail() const { return detail_.kept().count(); }
   /// The next step starts the motion anew: what moved the character there was no motion. The flesh keeps its state.
@@ -71,8 +71,8 @@ class PoseSpaceDynamics {
   /// At rest, motion forgotten.
   void reset();
 
-  std::span<const T> coordinates() const { return {q_.data(), static_cast<std::size_t>(size())}; }
-  std::span<const T> velocities() const { return {v_.data(), static_cast<std::size_t>(size())}; }
+  std::span<const T> coordinates() const { return {q_.data(), to_size(size())}; }
+  std::span<const T> velocities() const { return {v_.data(), to_size(size())}; }
   /// Puts the flesh elsewhere; the motion of the rig goes on. Coordinates that are not computed stay zero.
   void set_state(std::span<const T> q, std::span<const T> velocity);
 

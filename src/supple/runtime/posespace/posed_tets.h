@@ -5,7 +5,7 @@
 
 #include "supple/asset/pose_space_model.h"
 #include "supple/fem/posed_rest.h"
-#include "supple/math/lanes.h"
+#include "supple/math/simd/lanes.h"
 
 #include <cstring>
 #include <span>
@@ -34,10 +34,8 @@ class PosedTets {
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       for (int lane = 0; lane < width; ++lane) {
         // Unused lanes repeat the last element.
-        const PosedTet& tet = tets[std::min(b * width + static_cast<std::size_t>(lane), count_ - 1)];
-        for (int k = 0; k < 4; ++k)
-          batches_[b].point[static_cast<std::size_t>(k)][static_cast<std::size_t>(lane)] =
-              tet.points[static_cast<std::size_t>(k)];
+        const PosedTet& tet = tets[std::min(b * width + to_size(lane), count_ - 1)];
+        for (int k = 0; k < 4; ++k) batches_[b].point[to_size(k)][to_size(lane)] = tet.points[to_size(k)];
         for (int k = 0; k < 9; ++k)
           batches_[b].inverse_edges.data()[k].set(lane, static_cast<T>(tet.inverse_edges.data()[k]));
       }
@@ -53,11 +51,11 @@ class PosedTets {
     alignas(32) T edges[9][width];
     for (int lane = 0; lane < width; ++lane) {
       const auto at = [&](std::size_t corner) -> const Vec3& {
-        return positions[static_cast<std::size_t>(tets.point[corner][static_cast<std::size_t>(lane)])];
+        return positions[to_size(tets.point[corner][to_size(lane)])];
       };
       const Vec3& origin = at(0);
       for (int k = 0; k < 3; ++k) {
-        const Vec3 edge = at(static_cast<std::size_t>(k) + 1) - origin;
+        const Vec3 edge = at(to_size(k) + 1) - origin;
         for (int i = 0; i < 3; ++i) edges[3 * k + i][lane] = static_cast<T>(edge[i]);
       }
     }

@@ -46,11 +46,11 @@ void store_rows(const std::vector<MatX>& matrices, const VecX& scale, PoseMatric
   for (std::size_t vector = 0; vector < result.stored.columns(); ++vector) {
     const Eigen::Index first = static_cast<Eigen::Index>(vector) * width, end = std::min(first + width, scale.size());
     for (std::size_t k = result.stored.begin[vector]; k < result.stored.begin[vector + 1]; ++k) {
-      const MatX& matrix = matrices[static_cast<std::size_t>(result.stored.pose[k])];
+      const MatX& matrix = matrices[to_size(result.stored.pose[k])];
       for (Eigen::Index r = 0; r < matrix.rows(); ++r)
         for (Eigen::Index c = first; c < end; ++c)
-          result.packed[static_cast<std::size_t>(r) * result.stored.count() + k].set(
-              static_cast<int>(c - first), static_cast<T>(matrix(r, c) / scale[c]));
+          result.packed[to_size(r) * result.stored.count() + k].set(static_cast<int>(c - first),
+                                                                    static_cast<T>(matrix(r, c) / scale[c]));
     }
   }
 }
@@ -58,32 +58,31 @@ void store_rows(const std::vector<MatX>& matrices, const VecX& scale, PoseMatric
 template <class T>
 PoseMatrices<T> pose_matrices(const std::vector<MatX>& matrices, std::size_t rows, int stride, StoredPoses stored) {
   PoseMatrices<T> result;
-  result.rows = rows, result.stride = static_cast<std::size_t>(stride), result.stored = std::move(stored);
+  result.rows = rows, result.stride = to_size(stride), result.stored = std::move(stored);
   result.scale.assign(result.stride, T(1));
   if (matrices.size() > 1) {
     const VecX scale = column_scale(matrices);
-    for (Eigen::Index c = 0; c < scale.size(); ++c)
-      result.scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
+    for (Eigen::Index c = 0; c < scale.size(); ++c) result.scale[to_size(c)] = static_cast<T>(scale[c]);
     store_rows(matrices, scale, result);
     return result;
   }
   result.values.assign(rows * result.stride, T(0));
   for (Eigen::Index r = 0; r < matrices.front().rows(); ++r)
     for (Eigen::Index c = 0; c < matrices.front().cols(); ++c)
-      result.values[static_cast<std::size_t>(r * stride + c)] = static_cast<T>(matrices.front()(r, c));
+      result.values[to_size(r * stride + c)] = static_cast<T>(matrices.front()(r, c));
   return result;
 }
 
 /// Whole batches of lanes per pose; unused lanes get `filler`.
 template <class T, class Lanes>
 std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
-  constexpr auto width = static_cast<std::size_t>(Lanes::width);
-  std::vector<Lanes> result(batches * static_cast<std::size_t>(values.cols()), Lanes(filler));
+  constexpr auto width = to_size(Lanes::width);
+  std::vector<Lanes> result(batches * to_size(values.cols()), Lanes(filler));
   for (Eigen::Index pose = 0; pose < values.cols(); ++pose) {
     for (Eigen::Index e = 0; e < values.rows(); ++e) {
-      const auto place = static_cast<std::size_t>(e);
-      result[static_cast<std::size_t>(pose) * batches + place / width].set(static_cast<int>(place % width),
-                                                                           static_cast<T>(values(e, pose)));
+      const auto place = to_size(e);
+      result[to_size(pose) * batches + place / width].set(static_cast<int>(place % width),
+                                                          static_cast<T>(values(e, pose)));
     }
   }
   return result;
@@ -94,7 +93,7 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
 template <class T, class Vector>
 void store_gradients(const Eigen::Ref<const VecX>& column, double scale, std::size_t batch_size, Vector* target) {
   constexpr std::size_t width = PosedTets<T>::width;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(column.size()); ++row) {
+  for (std::size_t row = 0; row < to_size(column.size()); ++row) {
     const std::size_t element = row / 9;
     target[element / width * batch_size + row % 9].set(static_cast<int>(element % width),
                                                        static_cast<T>(column[static_cast<Eigen::Index>(row)] / scale));
@@ -119,8 +118,8 @@ PreparedElements<T> prepare(const PoseSpaceModel& model, const ElementBlock& blo
   for (std::size_t c = 0; c < result.stored.columns(); ++c) {
     const auto column = static_cast<Eigen::Index>(c);
     for (std::size_t k = result.stored.begin[c]; k < result.stored.begin[c + 1]; ++k)
-      store_gradients<T>(block.gradients[static_cast<std::size_t>(result.stored.pose[k])].col(column), scale[column],
-                         batch_size, result.gradients.data() + 9 * k);
+      store_gradients<T>(block.gradients[to_size(result.stored.pose[k])].col(column), scale[column], batch_size,
+                         result.gradients.data() + 9 * k);
   }
   return result;
 }
@@ -129,9 +128,8 @@ template <class T>
 PreparedVertices<T> prepare(const PoseSpaceModel& model, const VertexBlock& block, int width) {
   PreparedVertices<T> result;
   result.columns = block_columns(block.columns, width);
-  result.basis =
-      pose_matrices<T>(block.basis, 3 * block.frames.size(), result.columns.stride,
-                       stored_poses(model.sources, model.pose_count(), block.columns, static_cast<std::size_t>(width)));
+  result.basis = pose_matrices<T>(block.basis, 3 * block.frames.size(), result.columns.stride,
+                                  stored_poses(model.sources, model.pose_count(), block.columns, to_size(width)));
   return result;
 }
 
@@ -204,8 +202,8 @@ template <class T>
 PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : model(std::move(source)) {
   size = model->size();
   stride = padded(size, width);
-  poses = static_cast<std::size_t>(model->pose_count());
-  regions = region_ends(*model);
+  poses = to_size(model->pose_count());
+  patches = patch_ends(*model);
   for (int pose = 0; pose < static_cast<int>(poses); ++pose)
     for (int c = 0; c < stride; ++c) {
       sources.push_back(c < size ? model->sources.of(pose, c) : pose);
@@ -228,10 +226,10 @@ void PreparedModel<T>::prepare_linear() {
   VecX largest = VecX::Constant(size, 1e-300);
   for (const MatX& pose : stiffness) largest = largest.cwiseMax(pose.diagonal());
   const VecX scale = largest.unaryExpr([](double value) { return std::exp2(std::ceil(0.5 * std::log2(value))); });
-  linear_scale.assign(static_cast<std::size_t>(stride), T(0));
-  for (Eigen::Index c = 0; c < size; ++c) linear_scale[static_cast<std::size_t>(c)] = static_cast<T>(scale[c]);
+  linear_scale.assign(to_size(stride), T(0));
+  for (Eigen::Index c = 0; c < size; ++c) linear_scale[to_size(c)] = static_cast<T>(scale[c]);
   stack_up<T>(unscaled(stiffness, scale), linear);
-  const auto count = static_cast<std::size_t>(model->correction_pose_count());
+  const auto count = to_size(model->correction_pose_count());
   stack_up<T>(unscaled(or_else(model->corrections, count, MatX::Zero(size, size)), scale), corrections);
 }
 

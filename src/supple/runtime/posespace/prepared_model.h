@@ -3,8 +3,8 @@
 // of a character. Rows of matrices are padded to whole vectors; a block holds the columns of its own coordinates only.
 #pragma once
 
-#include "supple/math/half.h"
-#include "supple/math/lanes.h"
+#include "supple/math/simd/half.h"
+#include "supple/math/simd/lanes.h"
 #include "supple/runtime/posespace/posed_tets.h"
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct PoseMatrices {
 };
 
 /// Lower triangles of several symmetric matrices that are only ever summed up: of each vector of rows that isn't zero
-/// in all of them (regions that don't overlap have nothing in common) the matrices' vectors side by side, so that a
+/// in all of them (patches that don't overlap have nothing in common) the matrices' vectors side by side, so that a
 /// weighted sum reads memory as it lies. What several matrices have in common there is stored once; which matrices that
 /// are is a pattern. Places have few of them, and lie together by pattern: sums of the same length follow each other.
 template <class Vector>
@@ -125,7 +125,7 @@ struct PreparedModel {
   std::shared_ptr<const PoseSpaceModel> model;
   int size = 0, stride = 0;
   std::size_t poses = 1;
-  std::vector<int> regions;  ///< where the columns of each end
+  std::vector<int> patches;  ///< where the columns of each end
   /// Of each pose, for each padded coordinate, the pose whose basis, or gradients, it has (ColumnSources).
   std::vector<int> sources, gradient_sources;
   std::vector<PreparedElements<T>> elements;
@@ -139,7 +139,7 @@ struct PreparedModel {
   std::vector<T> linear_scale;  ///< padded
 
   /// Entries of a lower triangle in `size` padded columns.
-  std::size_t triangle() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(stride); }
+  std::size_t triangle() const { return to_size(size) * to_size(stride); }
 
  private:
   void prepare_linear();

@@ -28,7 +28,7 @@ void PreparedSurface<T>::add(const PoseSpaceModel& model, const VertexBlock& blo
   basis.resize(basis.size() + added.tiles * added.tile_size());
   tiles += added.tiles;
   for (std::size_t column = 0; column < added.scale.size(); ++column) {
-    const MatX& pose = block.basis[static_cast<std::size_t>(added.stored[column].pose)];
+    const MatX& pose = block.basis[to_size(added.stored[column].pose)];
     const Eigen::Index c = added.stored[column].column;
     const double scale = scale_of(pose, c);
     added.scale[column] = static_cast<T>(scale);
@@ -55,7 +55,7 @@ PreparedSurface<T>::PreparedSurface(const PoseSpaceModel& model) {
   for (std::size_t v = 0; v < model.surface.vertex.size(); ++v) {
     SurfaceHold<T>& hold = holds.emplace_back();
     for (std::size_t k = 0; k < SoftSurface::nodes; ++k) {
-      hold.place[k] = place[static_cast<std::size_t>(model.surface.vertex[v][k])];
+      hold.place[k] = place[to_size(model.surface.vertex[v][k])];
       hold.weight[k] = static_cast<T>(model.surface.weight[v][k]);
     }
   }
@@ -66,7 +66,7 @@ std::size_t PreparedSurface<T>::block_of(std::size_t vertex) const {
   const auto after = std::partition_point(blocks.begin(), blocks.end(), [&](const SurfaceBlock<T>& block) {
     return block.first * LanesOf<T>::width <= vertex;
   });
-  return static_cast<std::size_t>(after - blocks.begin()) - 1;
+  return to_size(after - blocks.begin()) - 1;
 }
 
 template struct PreparedSurface<float>;

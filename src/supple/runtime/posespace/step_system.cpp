@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/step_system.h"
 
-#include "supple/math/lanes.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,7 @@ void add_scaled(std::vector<T>& target, T factor, const std::vector<T>& other) {
 template <class T>
 StepSystem<T>::StepSystem(const PreparedModel<T>& prepared)
     : size_(prepared.size), stride_(prepared.stride), A_(prepared.triangle(), T(0)) {
-  for (auto* values : {&residual_, &z_, &p_, &product_, &A_p_, &A_delta_})
-    values->assign(static_cast<std::size_t>(stride_), T(0));
+  for (auto* values : {&residual_, &z_, &p_, &product_, &A_p_, &A_delta_}) values->assign(to_size(stride_), T(0));
   factored_weights_.assign(prepared.poses, T(0));
   preconditioner_ = KeptCholesky<T>(size_);
 }
@@ -77,7 +76,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T prec
       break;
     }
     const T length = remaining / curvature;
-    for (int c = 0; c < size_; ++c) delta[c] += length * p_[static_cast<std::size_t>(c)];
+    for (int c = 0; c < size_; ++c) delta[c] += length * p_[to_size(c)];
     forces.go_on(length);
     add_scaled(A_delta_, length, A_p_);
     add_scaled(residual_, -length, product_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/surface_shape.h"
 
-#include "supple/runtime/posespace/quads.h"
+#include "supple/math/simd/lanes.h"
 
 #include <algorithm>
 
@@ -12,8 +12,7 @@ template <class T, class Lanes>
 std::array<Lanes, 3> turned(const Eigen::Matrix<T, 3, 3>& turn, const std::array<Lanes, 3>& u) {
   std::array<Lanes, 3> result;
   for (Eigen::Index i = 0; i < 3; ++i)
-    result[static_cast<std::size_t>(i)] =
-        Lanes(turn(i, 0)) * u[0] + Lanes(turn(i, 1)) * u[1] + Lanes(turn(i, 2)) * u[2];
+    result[to_size(i)] = Lanes(turn(i, 0)) * u[0] + Lanes(turn(i, 1)) * u[1] + Lanes(turn(i, 2)) * u[2];
   return result;
 }
 
@@ -47,8 +46,8 @@ auto SurfaceShape<T>::find_terms(const SurfaceBlock<T>& block, const PoseInterpo
     -> std::span<const Term> {
   std::size_t count = 0;
   for (std::size_t k = 0; k < block.stored.size(); ++k) {
-    const int place = block.place[static_cast<std::size_t>(block.stored[k].column)];
-    const T factor = q[place] * pose.factors(static_cast<std::size_t>(block.stored[k].pose))[place] * block.scale[k];
+    const int place = block.place[to_size(block.stored[k].column)];
+    const T factor = q[place] * pose.factors(to_size(block.stored[k].pose))[place] * block.scale[k];
     if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * k)};
   }
   if (count % 2 == 1) terms_[count++] = {};
@@ -95,7 +94,7 @@ template <class T>
 void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameField<T>& frames, Index vertex,
                                 const Vec3& force, T* f) {
   const PreparedSurface<T>& surface = *prepared_->surface;
-  const SurfaceHold<T>& hold = surface.holds[static_cast<std::size_t>(vertex)];
+  const SurfaceHold<T>& hold = surface.holds[to_size(vertex)];
   for (std::size_t n = 0; n < SoftSurface::nodes; ++n) {
     const std::size_t node = hold.place[n] / 4, b = surface.block_of(node);
     const SurfaceBlock<T>& block = surface.blocks[b];
@@ -104,8 +103,8 @@ void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameFie
     if (prepared_->model->directions == BasisDirections::rotating)
       local = frames.blend(prepared_->model->surface.blocks[b].frames[v]).transpose() * local;
     for (std::size_t k = 0; k < block.stored.size(); ++k) {
-      const int place = block.place[static_cast<std::size_t>(block.stored[k].column)];
-      const T factor = pose.factors(static_cast<std::size_t>(block.stored[k].pose))[place];
+      const int place = block.place[to_size(block.stored[k].column)];
+      const T factor = pose.factors(to_size(block.stored[k].pose))[place];
       if (factor == T(0)) continue;
       T along = T(0);
       for (std::size_t d = 0; d < 3; ++d) along += surface.entry(block, v, d, k) * local[static_cast<Eigen::Index>(d)];

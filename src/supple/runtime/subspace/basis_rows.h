@@ -5,7 +5,7 @@
 
 #include "supple/base/assert.h"
 #include "supple/base/types.h"
-#include "supple/math/pack.h"
+#include "supple/math/simd/pack.h"
 
 #include <cstring>
 #include <span>
@@ -25,10 +25,10 @@ class BasisRows {
       : points_(static_cast<int>(points.size())),
         r_(static_cast<int>(basis.cols())),
         stride_((r_ + width - 1) / width * width),
-        rows_(static_cast<std::size_t>(3 * points_) * static_cast<std::size_t>(stride_), T(0)) {
+        rows_(to_size(3 * points_) * to_size(stride_), T(0)) {
     for (int k = 0; k < points_; ++k) {
       for (int i = 0; i < 3; ++i) {
-        const Eigen::Index source = 3 * static_cast<Eigen::Index>(points[static_cast<std::size_t>(k)]) + i;
+        const Eigen::Index source = 3 * static_cast<Eigen::Index>(points[to_size(k)]) + i;
         SUPPLE_ASSERT(source < basis.rows());
         for (int c = 0; c < r_; ++c) row(k, i)[c] = static_cast<T>(basis(source, c));
       }
@@ -64,8 +64,7 @@ class BasisRows {
     const T* x = row(point, 0);
     const T* y = row(point, 1);
     const T* z = row(point, 2);
-    for (int c = 0; c < r_; ++c)
-      reduced[static_cast<std::size_t>(c)] += x[c] * force[0] + y[c] * force[1] + z[c] * force[2];
+    for (int c = 0; c < r_; ++c) reduced[to_size(c)] += x[c] * force[0] + y[c] * force[1] + z[c] * force[2];
   }
 
  private:

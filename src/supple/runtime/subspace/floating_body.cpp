@@ -9,7 +9,7 @@
 namespace supple {
 namespace {
 
-Status check(const FloatingSettings& s) {
+Status check_body(const FloatingSettings& s) {
   if (!(s.time_step > 0) || !std::isfinite(s.time_step)) return input_error("the time step must be positive");
   if (!s.gravity.allFinite()) return input_error("gravity must be finite");
   if (!(s.mass_damping >= 0) || !(s.stiffness_damping >= 0)) return input_error("damping must not be negative");
@@ -18,7 +18,7 @@ Status check(const FloatingSettings& s) {
   return {};
 }
 
-Status check(const SubspaceModel& model) {
+Status check_body(const SubspaceModel& model) {
   if (model.size() < 1 || model.groups.empty()) return input_error("the subspace model has no coordinates");
   if (model.anchored()) {
     return input_error("the subspace model has fixed vertices; build one without them to let it move freely");
@@ -54,8 +54,8 @@ Mat3 turning_of(const Eigen::Quaterniond& Q) {
 // ---- creation and state ---------------------------------------------------------------------------------------------
 
 Result<FloatingBody> FloatingBody::create(const SubspaceModel& model, const FloatingSettings& settings) {
-  SUPPLE_RETURN_IF_ERROR(check(settings));
-  SUPPLE_RETURN_IF_ERROR(check(model));
+  SUPPLE_RETURN_IF_ERROR(check_body(settings));
+  SUPPLE_RETURN_IF_ERROR(check_body(model));
   FloatingBody body;
   body.settings_ = settings;
   body.inertia_ = FloatingInertia(mass_moments(model));
@@ -74,14 +74,13 @@ Result<FloatingBody> FloatingBody::create(const SubspaceModel& model, const Floa
   for (std::size_t v = 0; v < all.size(); ++v) all[v] = static_cast<Index>(v);
   body.surface_rows_ = BasisRows<double>(model.surface.basis, all);
   body.surface_rest_ = model.surface.rest_positions;
-  body.point_forces_.reserve(static_cast<std::size_t>(settings.max_point_forces));
+  body.point_forces_.reserve(to_size(settings.max_point_forces));
   body.system_.setZero(6 + r, 6 + r);
   body.stiffness_.setZero(r, r);
   body.rest_stiffness_.setZero(r, r);
   body.forces_.evaluate(zero.data());
   for (int b = 0; b < r; ++b) {
-    for (int a = 0; a < r; ++a)
-      body.rest_stiffness_(a, b) = body.forces_.stiffness()[static_cast<std::size_t>(pair_index(a, b))];
+    for (int a = 0; a < r; ++a) body.rest_stiffness_(a, b) = body.forces_.stiffness()[to_size(pair_index(a, b))];
   }
   body.factor_.resize(6 + r);
   for (VecX* scratch : {&body.known_, &body.correction_, &body.residual_, &body.loads_}) scratch->setZero(6 + r);
@@ -190,7 +189,7 @@ double FloatingBody::total_energy() {
 }
 
 Vec3 FloatingBody::displaced(int vertex, const VecX& q) const {
-  return surface_rest_[static_cast<std::size_t>(vertex)] + surface_rows_.displacement(vertex, q.data());
+  return surface_rest_[to_size(vertex)] + surface_rows_.displacement(vertex, q.data());
 }
 
 void FloatingBody::surface_positions(std::span<Vec3> positions) const {
@@ -219,7 +218,7 @@ void FloatingBody::add_loads(const Mat3& R, const VecX& q, VecX& generalised) co
     generalised.head<3>() += f;
     generalised.segment<3>(3) += displaced(load.vertex, q).cross(f);
     const double newtons[3] = {f.x(), f.y(), f.z()};
-    surface_rows_.add_force(load.vertex, newtons, {generalised.data() + 6, static_cast<std::size_t>(size())});
+    surface_rows_.add_force(load.vertex, newtons, {generalised.data() + 6, to_size(size())});
   }
 }
 

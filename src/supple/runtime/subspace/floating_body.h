@@ -21,8 +21,8 @@
 #pragma once
 
 #include "supple/base/result.h"
+#include "supple/math/dense/dense_cholesky.h"
 #include "supple/runtime/subspace/basis_rows.h"
-#include "supple/runtime/subspace/dense_cholesky.h"
 #include "supple/runtime/subspace/floating_inertia.h"
 #include "supple/runtime/subspace/reduced_forces.h"
 

@@ -39,7 +39,7 @@ void add_point_force(const FloatingBody& body, const BodyPoint& point, const Vec
   linear += f;
   angular += point.place.cross(f);
   const double newtons[3] = {f.x(), f.y(), f.z()};
-  body.surface_rows().add_force(point.vertex, newtons, {generalised + 6, static_cast<std::size_t>(body.size())});
+  body.surface_rows().add_force(point.vertex, newtons, {generalised + 6, to_size(body.size())});
 }
 
 void foresee(const FloatingBody& body, const ContactShape& shape, double largest_row, ForeseenPose& pose) {
@@ -56,7 +56,7 @@ void foresee_points(const FloatingBody& body, const ContactShape& shape, Foresee
   if (pose.points_known) return;
   for (std::size_t k = 0; k < shape.points.size(); ++k) {
     const Index v = shape.points[k];
-    pose.points[k] = pose.position + pose.rotation * (body.surface_rest()[static_cast<std::size_t>(v)] +
+    pose.points[k] = pose.position + pose.rotation * (body.surface_rest()[to_size(v)] +
                                                       body.surface_rows().displacement(v, pose.q.data()));
   }
   pose.points_known = true;
@@ -67,9 +67,9 @@ namespace {
 /// A direction at a vertex, from the rest shape to the deformed one: along with the triangle beside the vertex.
 Vec3 carried_along(const FloatingBody& body, const ContactShape& shape, const VecX& q, Index vertex,
                    const Vec3& direction) {
-  const auto& other = shape.neighbours[static_cast<std::size_t>(vertex)];
+  const auto& other = shape.neighbours[to_size(vertex)];
   const auto edge = [&](Index to, bool deformed) -> Vec3 {
-    Vec3 e = body.surface_rest()[static_cast<std::size_t>(to)] - body.surface_rest()[static_cast<std::size_t>(vertex)];
+    Vec3 e = body.surface_rest()[to_size(to)] - body.surface_rest()[to_size(vertex)];
     if (deformed)
       e += body.surface_rows().displacement(to, q.data()) - body.surface_rows().displacement(vertex, q.data());
     return e;

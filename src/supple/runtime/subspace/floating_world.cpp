@@ -7,7 +7,7 @@
 namespace supple {
 namespace {
 
-Status check(const FloatingWorldSettings& s) {
+Status check_world(const FloatingWorldSettings& s) {
   const ContactSettings& c = s.contact;
   if (!(c.stiffness > 0) || !(c.damping >= 0) || !(c.friction >= 0) || !(c.stick_speed > 0))
     return input_error("contact needs a positive stiffness and stick speed, and no negative damping or friction");
@@ -36,14 +36,14 @@ Vec3 slope_times(const Contact& contact, const Vec3& v) {
 /// The start of the step for a point that is foreseen at its end.
 BodyPoint start_of(const FloatingBody& body, int index, int vertex) {
   const Vec3 u = body.surface_rows().displacement(vertex, body.state().q.data());
-  return {index, vertex, body.surface_rest()[static_cast<std::size_t>(vertex)] + u};
+  return {index, vertex, body.surface_rest()[to_size(vertex)] + u};
 }
 
 }  // namespace
 
 Result<FloatingWorld> FloatingWorld::create(std::vector<FloatingBody> bodies, std::vector<ContactShape> shapes,
                                             std::vector<ContactPlane> planes, const FloatingWorldSettings& settings) {
-  SUPPLE_RETURN_IF_ERROR(check(settings));
+  SUPPLE_RETURN_IF_ERROR(check_world(settings));
   if (bodies.empty() || bodies.size() != shapes.size())
     return input_error("a world needs bodies, and one contact shape for each");
   FloatingWorld world;
@@ -71,7 +71,7 @@ Result<FloatingWorld> FloatingWorld::create(std::vector<FloatingBody> bodies, st
     plane.normal.normalize();
   }
   world.touching_.assign(bodies.size(), false);
-  world.contacts_.reserve(static_cast<std::size_t>(settings.max_contacts));
+  world.contacts_.reserve(to_size(settings.max_contacts));
   world.columns_.setZero(3, largest);
   world.weighted_.setZero(3, largest);
   for (VecX* v : {&world.correction_, &world.residual_, &world.direction_, &world.product_, &world.preconditioned_})
@@ -119,8 +119,8 @@ void FloatingWorld::find_contacts(FloatingWorldReport& report) {
     }
   }
   for (const Contact& contact : contacts_) {
-    touching_[static_cast<std::size_t>(contact.a.body)] = true;
-    if (contact.b.body >= 0) touching_[static_cast<std::size_t>(contact.b.body)] = true;
+    touching_[to_size(contact.a.body)] = true;
+    if (contact.b.body >= 0) touching_[to_size(contact.b.body)] = true;
   }
   report.contacts = static_cast<int>(contacts_.size());
 }
@@ -132,7 +132,7 @@ bool FloatingWorld::room_for_contact(FloatingWorldReport& report) {
 }
 
 void FloatingWorld::find_plane_contacts(int body, FloatingWorldReport& report) {
-  const auto k = static_cast<std::size_t>(body);
+  const auto k = to_size(body);
   ForeseenPose& pose = poses_[k];
   for (const ContactPlane& plane : planes_) {
     if (plane.normal.dot(pose.ball_center) - plane.offset > pose.ball_radius) continue;
@@ -152,7 +152,7 @@ void FloatingWorld::find_plane_contacts(int body, FloatingWorldReport& report) {
 }
 
 void FloatingWorld::find_body_contacts(int feeling, int other, FloatingWorldReport& report) {
-  const auto a = static_cast<std::size_t>(feeling), b = static_cast<std::size_t>(other);
+  const auto a = to_size(feeling), b = to_size(other);
   ForeseenPose& pose = poses_[a];
   const ForeseenPose& target = poses_[b];
   if ((pose.ball_center - target.ball_center).norm() > pose.ball_radius + target.ball_radius) return;
@@ -176,15 +176,15 @@ void FloatingWorld::find_body_contacts(int feeling, int other, FloatingWorldRepo
 
 void FloatingWorld::update_forces() {
   for (Contact& contact : contacts_) {
-    Vec3 motion = point_motion(bodies_[static_cast<std::size_t>(contact.a.body)], contact.a);
-    if (contact.b.body >= 0) motion -= point_motion(bodies_[static_cast<std::size_t>(contact.b.body)], contact.b);
+    Vec3 motion = point_motion(bodies_[to_size(contact.a.body)], contact.a);
+    if (contact.b.body >= 0) motion -= point_motion(bodies_[to_size(contact.b.body)], contact.b);
     update_force(contact, motion, settings_.contact, time_step_);
   }
 }
 
 /// system += h² Jᵀ(−∂f/∂r)J for one of the two bodies.
 void FloatingWorld::add_contact_block(int body, const BodyPoint& point, const Contact& contact) {
-  FloatingBody& target = bodies_[static_cast<std::size_t>(body)];
+  FloatingBody& target = bodies_[to_size(body)];
   const int n = 6 + target.size();
   const Mat3 toward = target.rotation().transpose();
   const Vec3 normal = toward * contact.normal;
@@ -210,7 +210,7 @@ void FloatingWorld::add_contact_block(int body, const BodyPoint& point, const Co
 }
 
 bool FloatingWorld::factorize(int body) {
-  const auto k = static_cast<std::size_t>(body);
+  const auto k = to_size(body);
   const MatX& system = bodies_[k].system();
   for (int c = 0; c < system.cols(); ++c) std::copy_n(system.col(c).data(), system.rows(), factors_[k].column(c));
   return factors_[k].factorize();
@@ -218,7 +218,7 @@ bool FloatingWorld::factorize(int body) {
 
 void FloatingWorld::assemble() {
   for (int k = 0; k < body_count(); ++k) {
-    if (!touching_[static_cast<std::size_t>(k)]) continue;
+    if (!touching_[to_size(k)]) continue;
     const auto add_contacts = [&] {
       for (const Contact& contact : contacts_) {
         if (contact.normal_slope == 0) continue;
@@ -239,9 +239,9 @@ void FloatingWorld::assemble() {
 void FloatingWorld::multiply(const VecX& x, VecX& y) {
   for (int k = 0; k < body_count(); ++k) {
     const int n = 6 + body(k).size();
-    auto part = y.segment(first_[static_cast<std::size_t>(k)], n);
-    if (touching_[static_cast<std::size_t>(k)]) {
-      part.noalias() = body(k).system() * x.segment(first_[static_cast<std::size_t>(k)], n);
+    auto part = y.segment(first_[to_size(k)], n);
+    if (touching_[to_size(k)]) {
+      part.noalias() = body(k).system() * x.segment(first_[to_size(k)], n);
     } else {
       part.setZero();
     }
@@ -251,8 +251,8 @@ void FloatingWorld::multiply(const VecX& x, VecX& y) {
     if (contact.b.body < 0 || contact.normal_slope == 0) continue;
     const FloatingBody& a = body(contact.a.body);
     const FloatingBody& b = body(contact.b.body);
-    const int at_a = first_[static_cast<std::size_t>(contact.a.body)];
-    const int at_b = first_[static_cast<std::size_t>(contact.b.body)];
+    const int at_a = first_[to_size(contact.a.body)];
+    const int at_b = first_[to_size(contact.b.body)];
     const Vec3 from_b = -h2 * slope_times(contact, point_correction(b, contact.b, x.data() + at_b));
     const Vec3 from_a = -h2 * slope_times(contact, point_correction(a, contact.a, x.data() + at_a));
     add_point_force(a, contact.a, from_b, y.data() + at_a);
@@ -276,10 +276,10 @@ double FloatingWorld::correct(FloatingWorldReport& report) {
   }
   for (const Contact& contact : contacts_) {
     add_point_force(body(contact.a.body), contact.a, h2 * contact.force,
-                    residual_.data() + first_[static_cast<std::size_t>(contact.a.body)]);
+                    residual_.data() + first_[to_size(contact.a.body)]);
     if (contact.b.body < 0) continue;
     add_point_force(body(contact.b.body), contact.b, -h2 * contact.force,
-                    residual_.data() + first_[static_cast<std::size_t>(contact.b.body)]);
+                    residual_.data() + first_[to_size(contact.b.body)]);
   }
   correction_.setZero();
   precondition(residual_, preconditioned_);
@@ -321,7 +321,7 @@ void FloatingWorld::solve_together(FloatingWorldReport& report) {
 
 void FloatingWorld::finish(FloatingWorldReport& report) {
   for (int k = 0; k < body_count(); ++k) {
-    if (!touching_[static_cast<std::size_t>(k)]) continue;
+    if (!touching_[to_size(k)]) continue;
     Vec3 impulse = Vec3::Zero(), angular = Vec3::Zero();
     for (const Contact& contact : contacts_) {
       const double sign = contact.a.body == k ? 1 : contact.b.body == k ? -1 : 0;

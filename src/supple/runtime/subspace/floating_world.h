@@ -37,8 +37,8 @@ class FloatingWorld {
                                       std::vector<ContactPlane> planes, const FloatingWorldSettings& settings);
 
   int body_count() const { return static_cast<int>(bodies_.size()); }
-  FloatingBody& body(int k) { return bodies_[static_cast<std::size_t>(k)]; }
-  const FloatingBody& body(int k) const { return bodies_[static_cast<std::size_t>(k)]; }
+  FloatingBody& body(int k) { return bodies_[to_size(k)]; }
+  const FloatingBody& body(int k) const { return bodies_[to_size(k)]; }
   /// Of the last step.
   std::span<const Contact> contacts() const { return contacts_; }
 

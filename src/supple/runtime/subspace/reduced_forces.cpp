@@ -2,7 +2,7 @@
 #include "supple/runtime/subspace/reduced_forces.h"
 
 #include "supple/fem/material.h"
-#include "supple/runtime/subspace/symmetric_pairs.h"
+#include "supple/math/dense/symmetric_pairs.h"
 
 namespace supple {
 namespace {
@@ -25,17 +25,15 @@ ReducedForces<T>::ReducedForces(const SubspaceModel& model) : r_(model.size()), 
   const StiffnessPolynomial polynomial = total_polynomial(model);
   quadratic_.assign(polynomial.quadratic);
   padded_ = quadratic_.padded_size();
-  const auto padded = static_cast<std::size_t>(padded_);
+  const auto padded = to_size(padded_);
   constant_.assign(padded, T(0));
-  linear_.assign(padded * static_cast<std::size_t>(r_), T(0));
+  linear_.assign(padded * to_size(r_), T(0));
   for (int p = 0; p < pairs_; ++p) {
-    constant_[static_cast<std::size_t>(p)] = static_cast<T>(polynomial.constant[p]);
-    for (int i = 0; i < r_; ++i)
-      linear_[static_cast<std::size_t>(i) * padded + static_cast<std::size_t>(p)] =
-          static_cast<T>(polynomial.linear(p, i));
+    constant_[to_size(p)] = static_cast<T>(polynomial.constant[p]);
+    for (int i = 0; i < r_; ++i) linear_[to_size(i) * padded + to_size(p)] = static_cast<T>(polynomial.linear(p, i));
   }
   for (auto* scratch : {&products_, &first_, &second_, &stiffness_, &mixed_}) scratch->assign(padded, T(0));
-  force_.assign(static_cast<std::size_t>(r_), T(0));
+  force_.assign(to_size(r_), T(0));
 }
 
 template <class T>
@@ -82,17 +80,13 @@ void ReducedForces<T>::sum_parts(const T* q) {
   constexpr T half = T(1) / T(2);
   constexpr T third = T(1) / T(3);
   for (int p = 0; p < padded_; ++p) {
-    stiffness_[static_cast<std::size_t>(p)] = constant_[static_cast<std::size_t>(p)] +
-                                              first_[static_cast<std::size_t>(p)] +
-                                              second_[static_cast<std::size_t>(p)];
-    mixed_[static_cast<std::size_t>(p)] = constant_[static_cast<std::size_t>(p)] +
-                                          half * first_[static_cast<std::size_t>(p)] +
-                                          third * second_[static_cast<std::size_t>(p)];
+    stiffness_[to_size(p)] = constant_[to_size(p)] + first_[to_size(p)] + second_[to_size(p)];
+    mixed_[to_size(p)] = constant_[to_size(p)] + half * first_[to_size(p)] + third * second_[to_size(p)];
   }
   // products already holds m q_i q_j, so energies are plain dot products.
   T energy = T(0);
   for (int p = 0; p < padded_; ++p) {
-    const auto k = static_cast<std::size_t>(p);
+    const auto k = to_size(p);
     energy += products_[k] * (half * constant_[k] + T(1) / T(6) * first_[k] + T(1) / T(12) * second_[k]);
   }
   energy_ = energy;

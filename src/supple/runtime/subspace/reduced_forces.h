@@ -7,7 +7,7 @@
 #pragma once
 
 #include "supple/asset/subspace_model.h"
-#include "supple/runtime/subspace/packed_symmetric.h"
+#include "supple/math/dense/packed_symmetric.h"
 
 #include <span>
 
@@ -25,9 +25,9 @@ class ReducedForces {
 
   /// Evaluates at q (r entries); the results stay valid until the next call. Allocates nothing.
   void evaluate(const T* q);
-  std::span<const T> force() const { return {force_.data(), static_cast<std::size_t>(r_)}; }
+  std::span<const T> force() const { return {force_.data(), to_size(r_)}; }
   /// Entry (a, b) of K̃ is stiffness()[pair_index(a, b)].
-  std::span<const T> stiffness() const { return {stiffness_.data(), static_cast<std::size_t>(pairs_)}; }
+  std::span<const T> stiffness() const { return {stiffness_.data(), to_size(pairs_)}; }
   T energy() const { return energy_; }
 
  private:

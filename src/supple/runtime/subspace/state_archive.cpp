@@ -26,13 +26,13 @@ std::string encode_subspace_state(const SubspaceState<double>& state) {
 
 Result<SubspaceState<double>> load_subspace_state(const std::filesystem::path& path, int size) {
   const Result<Archive> archive = Archive::open(path);
-  if (!archive.ok()) return archive.error();
+  SUPPLE_RETURN_IF_ERROR(archive);
   if (archive->kind() != kind)
     return input_error(path.string() + ": the file holds a \"" + archive->kind() + "\", not a saved state");
   const auto motion = archive->matrix("motion");
   const auto time = archive->matrix("time");
-  if (!motion.ok()) return motion.error();
-  if (!time.ok()) return time.error();
+  SUPPLE_RETURN_IF_ERROR(motion);
+  SUPPLE_RETURN_IF_ERROR(time);
   if (motion->rows() != size || motion->cols() != 3 || !motion->allFinite() || time->size() != 1 || !time->allFinite())
     return input_error(path.string() + ": the state belongs to another model; save it again with this one");
   return SubspaceState<double>{column(*motion, 0), column(*motion, 1), column(*motion, 2), (*time)(0)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/subspace/subspace_dynamics.h"
 
-#include "supple/runtime/subspace/symmetric_pairs.h"
+#include "supple/math/dense/symmetric_pairs.h"
 
 #include <Eigen/Eigenvalues>
 
@@ -81,19 +81,19 @@ Result<SubspaceDynamics<T>> SubspaceDynamics<T>::create(const SubspaceModel& mod
   result.smallest_mass_ = Eigen::SelfAdjointEigenSolver<MatX>(mass, Eigen::EigenvaluesOnly).eigenvalues()[0];
   if (!(result.smallest_mass_ > 0))
     return input_error("the basis vectors are linearly dependent; rebuild the model with fewer");
-  result.mass_.resize(static_cast<std::size_t>(pair_count(r)));
+  result.mass_.resize(to_size(pair_count(r)));
   result.system_.resize(r);
   result.mass_factor_.resize(r);
   for (int b = 0; b < r; ++b) {
     for (int a = 0; a <= b; ++a) {
-      result.mass_[static_cast<std::size_t>(pair_index(a, b))] = static_cast<T>(mass(a, b));
+      result.mass_[to_size(pair_index(a, b))] = static_cast<T>(mass(a, b));
       result.mass_factor_(b, a) = static_cast<T>(mass(a, b));
     }
   }
   result.mass_factor_.factorize();
   for (auto* scratch :
        {&result.residual_, &result.velocity_, &result.acceleration_, &result.product_, &result.trial_}) {
-    scratch->assign(static_cast<std::size_t>(r), T(0));
+    scratch->assign(to_size(r), T(0));
   }
   result.reset();
   result.next_ = result.state_;
@@ -102,7 +102,7 @@ Result<SubspaceDynamics<T>> SubspaceDynamics<T>::create(const SubspaceModel& mod
 
 template <class T>
 void SubspaceDynamics<T>::reset() {
-  const std::vector<T> zero(static_cast<std::size_t>(size()), T(0));
+  const std::vector<T> zero(to_size(size()), T(0));
   state_ = {zero, zero, zero, 0.0};
 }
 
@@ -150,7 +150,7 @@ SubspaceReport SubspaceDynamics<T>::implicit_step(std::span<const T> force) {
   const Scheme s = Scheme::of(settings_);
   const auto alpha = static_cast<T>(settings_.mass_damping);
   const auto beta = static_cast<T>(settings_.stiffness_damping);
-  const auto n = static_cast<std::size_t>(size());
+  const auto n = to_size(size());
   SubspaceReport report;
   next_.q = state_.q;
   for (int iteration = 0; iteration < settings_.max_iterations; ++iteration) {
@@ -251,7 +251,7 @@ double SubspaceDynamics<T>::stable_time_step() {
   for (int a = 0; a < size(); ++a) {
     double sum = 0;
     for (int b = 0; b < size(); ++b)
-      sum += std::abs(static_cast<double>(forces_.stiffness()[static_cast<std::size_t>(pair_index(a, b))]));
+      sum += std::abs(static_cast<double>(forces_.stiffness()[to_size(pair_index(a, b))]));
     norm = std::max(norm, sum);
   }
   const double omega = std::sqrt(norm / smallest_mass_);
@@ -285,8 +285,7 @@ SubspaceReport SubspaceDynamics<T>::solve_static(std::span<const T> force, int m
         return report;
       }
       T trace = T(0);
-      for (int a = 0; a < size(); ++a)
-        trace += std::abs(forces_.stiffness()[static_cast<std::size_t>(pair_index(a, a))]);
+      for (int a = 0; a < size(); ++a) trace += std::abs(forces_.stiffness()[to_size(pair_index(a, a))]);
       shift = shift > T(0) ? T(4) * shift : trace / static_cast<T>(size()) * T(1e-3);
     }
     system_.solve(velocity_.data());

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "supple/base/result.h"
-#include "supple/runtime/subspace/dense_cholesky.h"
+#include "supple/math/dense/dense_cholesky.h"
 #include "supple/runtime/subspace/reduced_forces.h"
 
 #include <span>

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preview.h"
+
+#include "gallery.h"
+#include "supple/base/nearest_name.h"
+#include "supple/mesh/bounds.h"
+#include "supple/pictures/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+Result<std::size_t> chosen_clip(const Comparison& both, const std::string& name) {
+  if (name.empty()) {
+    const Result<Comparison::Moment> moment = both.most_displaced(10);
+    SUPPLE_RETURN_IF_ERROR(moment);
+    return moment->clip;
+  }
+  std::vector<std::string_view> names;
+  for (std::size_t k = 0; k < both.clips().size(); ++k) {
+    if (both.clips()[k].name == name) return k;
+    names.push_back(both.clips()[k].name);
+  }
+  const std::string_view near = nearest_name(name, names);
+  return usage_error(fmt::format(
+      "{}: there is no clip \"{}\"; {}", both.rigid().name(), name,
+      near.empty() ? fmt::format("it has {}.", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
+}
+
+/// All moments of the film, with long ways taken out.
+std::vector<Comparison::Positions> moments(const Comparison& both, std::size_t clip, std::size_t frames, double rate) {
+  const Clip& played = both.rigid().clips()[both.clips()[clip].rigid];
+  std::vector<Vec3> places;
+  Bounds travel;
+  for (std::size_t k = 0; k < frames; ++k) {
+    places.push_back(both.rigid().place(played, static_cast<double>(k) / rate));
+    places.back().y() = 0;
+    travel.add(places.back());
+  }
+  const bool travels = travel.diagonal() > 0.5 * both.rigid().height();
+  std::vector<Comparison::Positions> all;
+  for (std::size_t k = 0; k < frames; ++k) {
+    all.push_back(both.at(clip, static_cast<double>(k) / rate));
+    if (!travels) continue;
+    for (Vec3& x : all.back().rigid) x -= places[k] - places[0];
+    for (Vec3& x : all.back().soft) x -= places[k] - places[0];
+  }
+  return all;
+}
+
+/// 64 steps instead of 256 for each colour: hardly seen in motion, and a third off the file.
+void coarsen(Image& image) {
+  for (std::uint8_t& value : image.rgba) value = static_cast<std::uint8_t>((value & 0xfc) | value >> 6);
+}
+
+Image side_by_side(const Image& left, const Image& right) {
+  Image both(left.width + right.width, left.height);
+  const std::size_t half = std::size_t{4} * to_size(left.width);
+  for (int y = 0; y < left.height; ++y) {
+    std::copy_n(left.pixel(0, y), half, both.pixel(0, y));
+    std::copy_n(right.pixel(0, y), half, both.pixel(left.width, y));
+  }
+  coarsen(both);
+  const double text = left.height / 26.0, y = left.height - 2.2 * text;
+  draw_text(both, 1.2 * text, y, text, hex_color(0x2b2f36), "rigid");
+  draw_text(both, left.width + 1.2 * text, y, text, hex_color(0x2b2f36), "soft");
+  return both;
+}
+
+}  // namespace
+
+Result<Preview> make_preview(Offscreen& offscreen, const Comparison& both, const PreviewSettings& settings,
+                             const std::function<void(std::size_t done, std::size_t all)>& tell) {
+  const Result<std::size_t> clip = chosen_clip(both, settings.clip);
+  SUPPLE_RETURN_IF_ERROR(clip);
+  const double duration = both.rigid().clips()[both.clips()[*clip].rigid].duration;
+  const double seconds = std::min(duration, settings.seconds);
+  const auto count = to_size(std::max(1.0, std::floor(seconds * settings.frame_rate + 1e-6)));
+  const std::vector<Comparison::Positions> film = moments(both, *clip, count, settings.frame_rate);
+  Bounds stage;
+  std::vector<Vec3> seen;  // some of the vertices are enough for the camera
+  for (const Comparison::Positions& moment : film) {
+    for (const auto* points : {&moment.rigid, &moment.soft}) {
+      for (const Vec3& x : *points) stage.add(x);
+      for (std::size_t v = 0; v < points->size(); v += 7) seen.push_back((*points)[v]);
+    }
+  }
+  DrawScene scene;
+  scene.camera = character_camera(seen, settings.width, settings.height);
+  scene.floor_height = stage.min.y();
+  scene.stage = stage;
+  scene.background_top = scene.background_bottom;
+  Preview preview{{}, both.clips()[*clip].name};
+  const PictureSettings picture{settings.width, settings.height, 1};
+  for (std::size_t k = 0; k < film.size(); ++k) {
+    scene.meshes = both.rigid().drawn(film[k].rigid);
+    const Result<Image> rigid = offscreen.picture(scene, picture);
+    SUPPLE_RETURN_IF_ERROR(rigid);
+    scene.meshes = both.soft().drawn(film[k].soft);
+    const Result<Image> soft = offscreen.picture(scene, picture);
+    SUPPLE_RETURN_IF_ERROR(soft);
+    preview.frames.push_back(side_by_side(*rigid, *soft));
+    tell(k + 1, film.size());
+  }
+  return preview;
+}
+
+}  // namespace supple

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The character's own file with soft motion added: morph targets and their weight curves, or helper bones. Skeleton,
+// skeleton animation, materials, existing morph targets and everything else stay as they are.
+//
+// A clip that already moves morph weights gets one curve for the old and the new: keys of both, and in between as many
+// as the old curve's shape needs. Clips that came from other files (read_clips), with numbers beyond the animations of
+// this one, become new animations.
+#pragma once
+
+#include "supple/export/compress_motion.h"
+#include "supple/export/helper_bones.h"
+#include "supple/io/gltf/gltf_document.h"
+
+#include <filesystem>
+
+namespace supple {
+
+/// Adds the targets and curves to a document: the one that `motion.character` was read from.
+Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed);
+
+/// Likewise with helper bones.
+Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const FittedBones& fitted);
+
+struct SoftOutput {
+  bool helper_bones = false;  ///< instead of morph targets
+  CompressionSettings compression = {};
+  HelperBoneSettings bones = {};
+};
+
+/// Of what was asked for; the other part stays empty.
+struct SoftGlbReport {
+  CompressionReport compression;
+  HelperBoneReport bones;
+  std::uintmax_t bytes = 0;  ///< of the file
+};
+
+/// Compresses the motion or fits bones to it, adds it to a copy of the source and writes that, all or nothing.
+Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const GltfDocument& source,
+                                     const SoftMotion& motion, const SoftOutput& output = {},
+                                     Progress& progress = Progress::silent());
+
+}  // namespace supple

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// HalfPack: eight numbers in 16 bits each (IEEE half precision: 11 bits, from 6e-5 to 65504), to be read once and from
+// afar: half the memory is half the time. They are scaled into range by their maker, and widened as they are read.
+#pragma once
+
+#include "supple/math/simd/pack.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+namespace supple {
+
+/// The half precision number nearest to `value`, ties to even; beyond the range infinity.
+inline std::uint16_t to_half(float value) {
+  const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 16 & 0x8000u;
+  const float size = std::abs(value);
+  std::uint32_t bits = 0;
+  if (std::isnan(value)) {
+    bits = 0x7e00u;
+  } else if (size >= 65520.0F) {
+    bits = 0x7c00u;
+  } else if (size < 0x1p-14F) {
+    bits = static_cast<std::uint32_t>(std::nearbyint(size * 0x1p24F));  // in steps of 2^-24
+  } else {
+    int exponent = 0;
+    const float fraction = std::frexp(size, &exponent);  // size = fraction · 2^exponent, fraction in [1/2, 1)
+    const auto mantissa = static_cast<std::uint32_t>(std::nearbyint(fraction * 2048));  // 2048 carries
+    bits = static_cast<std::uint32_t>(exponent + 13) * 1024 + mantissa;
+  }
+  return static_cast<std::uint16_t>(sign | bits);
+}
+
+inline float from_half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  float size = 0;
+  if (exponent == 31)
+    size = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  else if (exponent == 0)
+    size = std::ldexp(static_cast<float>(mantissa), -24);
+  else
+    size = std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
+  return (bits & 0x8000u) != 0 ? -size : size;
+}
+
+struct alignas(16) HalfPack {
+  std::array<std::uint16_t, 8> bits{};
+
+  void set(int lane, float value) { bits[to_size(lane)] = to_half(value); }
+};
+
+inline Pack<float, 8> widened(const HalfPack& half) {
+  Pack<float, 8> result;
+#ifdef __F16C__
+  result.v = _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(half.bits.data())));
+#else
+  for (int lane = 0; lane < 8; ++lane) result.set(lane, from_half(half.bits[to_size(lane)]));
+#endif
+  return result;
+}
+inline HalfPack narrowed(const Pack<float, 8>& whole, HalfPack) {
+  HalfPack half;
+#ifdef __F16C__
+  _mm_store_si128(reinterpret_cast<__m128i*>(half.bits.data()), _mm256_cvtps_ph(whole.v, _MM_FROUND_TO_NEAREST_INT));
+#else
+  for (int lane = 0; lane < 8; ++lane) half.set(lane, whole[lane]);
+#endif
+  return half;
+}
+
+// What is stored as it is.
+template <class T, int W>
+Pack<T, W> widened(const Pack<T, W>& whole) {
+  return whole;
+}
+template <class T, int W>
+Pack<T, W> narrowed(const Pack<T, W>& whole, Pack<T, W>) {
+  return whole;
+}
+
+}  // namespace supple

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/full/full_pose_dynamics.h"
+
+#include "supple/offline/posespace/frame_sites.h"
+
+#include <Eigen/Geometry>
+
+namespace supple {
+namespace {
+
+/// Every vertex's three numbers turned by one rotation.
+VecX turned(const Mat3& R, const VecX& x) {
+  VecX result(x.size());
+  for (Eigen::Index v = 0; v < x.size(); v += 3) result.segment<3>(v) = R * x.segment<3>(v);
+  return result;
+}
+
+}  // namespace
+
+Result<FullPoseDynamics> FullPoseDynamics::create(const TetMesh& mesh, MaterialModel material,
+                                                  std::span<const Index> fixed, std::shared_ptr<const Rig> rest,
+                                                  const PoseSpaceSettings& settings, const FrameSites* frames) {
+  Result<ElasticBody> body = ElasticBody::create(mesh, material);
+  SUPPLE_RETURN_IF_ERROR(body);
+  Result<FreeVertices> free = FreeVertices::create(*body, fixed);
+  SUPPLE_RETURN_IF_ERROR(free);
+  FullPoseDynamics dynamics(mesh, *body, *free, std::move(rest), settings);
+  if (frames != nullptr) dynamics.frames_ = *frames;
+  return dynamics;
+}
+
+FullPoseDynamics::FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVertices free,
+                                   std::shared_ptr<const Rig> rest, const PoseSpaceSettings& settings)
+    : mesh_(mesh),
+      neutral_(body),
+      body_(std::move(body)),
+      rest_(std::move(rest)),
+      settings_(settings),
+      solver_(std::make_shared<LinearSolver>(
+          std::move(free), LinearSettings{.method = LinearMethod::conjugate_gradients, .cg_tolerance = 1e-6})),
+      K_(neutral_.make_matrix()),
+      K_rest_(K_) {
+  u_ = v_ = a_ = past_u_ = VecX::Zero(neutral_.dof_count());
+}
+
+void FullPoseDynamics::pose(std::span<const double> p) {
+  const std::vector<Vec3> positions = evaluate_all(*rest_, p);
+  x_ = Eigen::Map<const VecX>(positions.front().data(), u_.size());
+  body_ = neutral_.posed(x_);
+  if (settings_.stiffness_damping > 0) find_rest_stiffness();
+  std::vector<Mat3> before = std::move(rotations_);
+  if (frames_.sites.empty()) {
+    rotations_.clear();
+    for (const Eigen::Vector4d& q : vertex_rotations(mesh_, positions))
+      rotations_.push_back(unit_quaternion(q.data()).toRotationMatrix());
+  } else {
+    rotations_ = blended_rotations(mesh_, frames_, positions);
+  }
+  if (before.empty()) return;
+  for (std::size_t v = 0; v < rotations_.size(); ++v) {
+    const Mat3 R = rotations_[v] * before[v].transpose();
+    for (VecX* state : {&u_, &v_, &a_, &past_u_}) {
+      auto x = state->segment<3>(3 * static_cast<Eigen::Index>(v));
+      x = (R * x).eval();
+    }
+  }
+}
+
+void FullPoseDynamics::find_rest_stiffness() {
+  VecX none(u_.size());
+  body_.internal_force_and_stiffness(VecX::Zero(u_.size()), none, K_rest_);
+}
+
+VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
+  if (known_ < 2) return VecX::Zero(u_.size());
+  const bool newmark = settings_.integrator == PoseSpaceIntegrator::newmark;
+  const double hh = settings_.time_step * settings_.time_step;
+  const Mat3 W = placement.rotation.toRotationMatrix();
+  VecX a = turned(W, x_) - 2 * last_.rest + before_last_.rest - 2 * (last_.displacement - turned(W, u_)) +
+           (before_last_.displacement - turned(W, past_u_));
+  if (newmark) a += hh * (turned(W, a_) - last_.acceleration);
+  const Vec3 shift = placement.translation - 2 * last_.translation + before_last_.translation;
+  for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) += shift;
+  a /= hh;
+  std::swap(a, driven_);
+  if (!newmark || known_ < 3) return turned(W.transpose(), driven_);
+  VecX continued = driven_;
+  for (Eigen::Index v = 0; v < a.size(); v += 3)
+    continued.segment<3>(v) = continued_acceleration(driven_.segment<3>(v), a.segment<3>(v));
+  return turned(W.transpose(), continued);
+}
+
+bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
+  const bool newmark = settings_.integrator == PoseSpaceIntegrator::newmark;
+  const double h = settings_.time_step;
+  const double c_v = (newmark ? 2 : 1) / h;
+  const double c_a = (newmark ? 4 : 1) / (h * h);
+  VecX next = u_, next_a, next_v, f(u_.size()), delta;
+  const auto update = [&] {
+    next_a = c_a * (next - u_ - h * v_) - (newmark ? a_ : VecX::Zero(a_.size()));
+    next_v = newmark ? VecX(v_ + h / 2 * (a_ + next_a)) : VecX((next - u_) / h);
+  };
+  double first = 0;
+  for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
+    update();
+    body_.internal_force_and_stiffness(next, f, K_);
+    VecX residual = neutral_.consistent_mass() * VecX(next_a + settings_.mass_damping * next_v) + f +
+                    settings_.stiffness_damping * (K_rest_ * next_v) - force;
+    solver_->free().clear_fixed(residual);
+    if (iteration == 0) first = residual.norm();
+    report.residual = first > 0 ? residual.norm() / first : 0;
+    const auto solve_with = [&] {
+      K_.combine(1, settings_.stiffness_damping * c_v, K_rest_);
+      K_.combine(1, c_a + settings_.mass_damping * c_v, neutral_.consistent_mass());
+      delta.resize(0);
+      return solver_->solve(K_, residual, delta).outcome != LinearReport::Outcome::indefinite;
+    };
+    if (!solve_with()) {
+      // Flesh that buckles: the nearest stiffness that is positive still points downhill.
+      body_.internal_force_and_stiffness(next, f, K_, HessianProjection::positive_semidefinite);
+      if (!solve_with()) return false;
+    }
+    next -= delta;
+  }
+  update();
+  if (!next.allFinite() || !next_v.allFinite()) return false;
+  u_ = std::move(next), v_ = std::move(next_v), a_ = std::move(next_a);
+  return true;
+}
+
+PoseSpaceReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,
+                                       const SoftForces& forces) {
+  pose(p);
+  VecX a = acceleration(placement);
+  const VecX before = u_;
+  const Vec3 g = placement.rotation.conjugate() * forces.gravity;
+  for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) -= g;
+  PoseSpaceReport report;
+  if (!solve(neutral_.consistent_mass() * VecX(-a), report)) {
+    report.recovered = true;
+    u_.setZero(), v_.setZero(), a_.setZero();
+    known_ = 0;
+    return report;
+  }
+  const Mat3 W = placement.rotation.toRotationMatrix();
+  past_u_ = before;
+  before_last_ = std::move(last_);
+  last_ = {turned(W, x_), turned(W, u_), turned(W, a_), placement.translation};
+  known_ = std::min(known_ + 1, 3);
+  return report;
+}
+
+}  // namespace supple

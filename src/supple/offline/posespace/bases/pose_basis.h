@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// PoseBasis: what reduction knows of one pose of a character.
+#pragma once
+
+#include "supple/asset/pose_space_model.h"
+#include "supple/mesh/volume_mesh.h"
+
+namespace supple {
+
+/// The reduced model of one pose, over the whole mesh.
+struct PoseBasis {
+  std::vector<double> p;
+  std::vector<Vec3> positions;             ///< Φ(p)
+  std::vector<Mat3> turns;                 ///< R(p), of every vertex
+  MatX basis;                              ///< Û: the basis, turned back
+  std::vector<ElasticMaterial> materials;  ///< of each element; empty: those of the mesh
+  /// Of each column the pose that it is taken over from, and its gradients (align_bases.h); empty: all are its own.
+  std::vector<Index> sources = {}, gradient_sources = {};
+};
+
+/// Nine rows of an element, see ElementBlock::gradients; `directions` of the world leave the basis where it points.
+MatX element_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& pose, BasisDirections directions);
+/// Of `count` columns from the `first` on.
+MatX column_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& pose, BasisDirections directions,
+                     Eigen::Index first, Eigen::Index count);
+/// Likewise for one of several poses, gradients that it took over as they are in the pose that they are from.
+MatX element_gradient(const TetMesh& mesh, std::size_t element, std::span<const PoseBasis> poses, std::size_t pose,
+                      BasisDirections directions);
+
+/// Û in the directions of the world: every vertex's rows turned by its R.
+MatX turned(const PoseBasis& pose);
+
+}  // namespace supple

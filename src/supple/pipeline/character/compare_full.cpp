@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/compare_full.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/clock.h"
+#include "supple/fem/elastic_body.h"
+#include "supple/offline/full/full_pose_dynamics.h"
+#include "supple/offline/modes/mass_pca.h"
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+/// Every vertex's three numbers turned by its rotation.
+VecX turned(const std::vector<Mat3>& turns, VecX u) {
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    auto at = u.segment<3>(3 * static_cast<Eigen::Index>(v));
+    at = (turns[v] * at).eval();
+  }
+  return u;
+}
+
+double median(std::vector<double>& values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+FullComparison::FullComparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings)
+    : built_(built),
+      motion_(built.rig, clip, false, built.reduced.model->height),
+      dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)) {
+  const double length = std::min(settings.most_seconds, clip.duration - motion_.start());
+  run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;
+}
+
+Status FullComparison::run_full(CompareReport& report, Progress& progress) {
+  const ReducedBody& reduced = built_.reduced;
+  Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
+                                                           reduced.model->rest, dynamics_, &reduced.frames);
+  SUPPLE_RETURN_IF_ERROR(full);
+  CharacterPose pose = built_.rig.neutral();
+  std::vector<double> step_times;
+  progress.stage("simulating every vertex");
+  for (int k = 0; k < run_.steps; ++k) {
+    if (progress.cancelled()) return failure("stopped");
+    motion_.sample(time(k), pose);
+    const auto start = Clock::now();
+    report.full_recovered += full->step(pose.placement, pose.p).recovered;
+    step_times.push_back(seconds_since(start));
+    if (k % FullRun::stride == 0) record(*full, pose, report);
+    progress.update(static_cast<double>(k + 1) / run_.steps);
+  }
+  report.steps = run_.steps;
+  report.full_step_seconds = median(step_times);
+  return {};
+}
+
+Result<CompareRow> FullComparison::run_reduced(const ReducedBody& reduced) const {
+  CompareRow row;
+  row.size = reduced.model->size();
+  row.poses = reduced.model->pose_count();
+  row.elastic_error = reduced.elastic_error;
+  row.inertial_error = reduced.inertial_error;
+  std::vector<const MatX*> bases;
+  for (const PoseBasis& own : reduced.poses) bases.push_back(&own.basis);
+  row.projection = projection_error(reduced, bases);
+  Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(reduced.model, dynamics_);
+  SUPPLE_RETURN_IF_ERROR(dynamics);
+  CharacterPose pose = built_.rig.neutral();
+  std::vector<Vec3> shown(to_size(reduced.model->surface.vertex_count()));
+  std::vector<double> step_times;
+  double difference = 0, total = 0;
+  for (int k = 0; k < run_.steps; ++k) {
+    motion_.sample(time(k), pose);
+    const auto start = Clock::now();
+    dynamics->step(pose.placement, pose.p);
+    step_times.push_back(seconds_since(start));
+    if (k % FullRun::stride != 0) continue;
+    dynamics->surface_displacements({}, pose.p, dynamics->coordinates(), shown);
+    const auto truth = run_.skin[to_size(k / FullRun::stride)].col(0);
+    const Eigen::Map<const VecX> ours(shown.front().data(), truth.size());
+    difference += (ours - truth).squaredNorm();
+    total += truth.squaredNorm();
+  }
+  row.error = total > 0 ? std::sqrt(difference / total) : 0;
+  row.step_seconds = median(step_times);
+  return row;
+}
+
+double FullComparison::error_of(const FullComparison& other) const {
+  double difference = 0, total = 0;
+  for (std::size_t k = 0; k < std::min(run_.skin.size(), other.run_.skin.size()); ++k) {
+    difference += (other.run_.skin[k] - run_.skin[k]).squaredNorm();
+    total += run_.skin[k].squaredNorm();
+  }
+  return total > 0 ? std::sqrt(difference / total) : 0;
+}
+
+double FullComparison::projection_error(const ReducedBody& reduced, const MatX& basis) const {
+  const std::vector<const MatX*> same(reduced.poses.size(), &basis);
+  return projection_error(reduced, same);
+}
+
+void FullComparison::record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report) {
+  run_.poses.push_back(pose.p);
+  run_.skin.push_back(built_.body.body.embedding.interpolate(full.displacements()));
+  const auto& skin = run_.skin.back();
+  for (Eigen::Index v = 0; v < skin.rows(); v += 3)
+    report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
+  std::vector<Mat3> turns =
+      blended_rotations(built_.reduced.mesh, built_.reduced.frames, evaluate_all(*built_.reduced.model->rest, pose.p));
+  std::vector<Mat3> back = turns;
+  for (Mat3& R : back) R.transposeInPlace();
+  run_.local.push_back(turned(back, full.displacements()));
+  run_.turns.push_back(std::move(turns));
+}
+
+/// In the basis that the model has in each of the poses: the nearest by mass, as dynamics would have it, measured on
+/// the skin like the error itself.
+double FullComparison::projection_error(const ReducedBody& reduced, std::span<const MatX* const> bases) const {
+  const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
+  if (!body.ok()) return 0;
+  const BlockMatrix& mass = body->consistent_mass();
+  double left = 0, total = 0;
+  std::vector<double> w(bases.size(), 1.0), scratch = w;
+  for (std::size_t k = 0; k < run_.local.size(); ++k) {
+    if (reduced.model->poses) reduced.model->poses->evaluate(run_.poses[k], w, scratch);
+    MatX basis = MatX::Zero(bases[0]->rows(), bases[0]->cols());
+    for (std::size_t i = 0; i < w.size(); ++i) basis += w[i] * *bases[i];
+    const VecX f = basis.transpose() * (mass * run_.local[k]);
+    const MatX own_mass = basis.transpose() * multiply_columns(mass, basis);
+    const VecX missed = run_.local[k] - basis * own_mass.ldlt().solve(f);
+    left += built_.body.body.embedding.interpolate(turned(run_.turns[k], missed)).squaredNorm();
+    total += run_.skin[k].squaredNorm();
+  }
+  return total > 0 ? std::sqrt(left / total) : 0;
+}
+
+Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::path& folder,
+                                   const CompareSettings& settings, Progress& progress) {
+  Result<BuiltCharacter> built = build_character(recipe, folder, progress);
+  SUPPLE_RETURN_IF_ERROR(built);
+  const std::vector<Clip>& clips = built->character().clips;
+  const auto clip = settings.clip.empty() ? clips.begin()
+                                          : std::find_if(clips.begin(), clips.end(),
+                                                         [&](const Clip& c) { return c.name == settings.clip; });
+  if (clip == clips.end())
+    return input_error(settings.clip.empty() ? std::string("the character has no animation to compare over")
+                                             : fmt::format("there is no clip \"{}\"", settings.clip));
+  CompareReport report;
+  report.clip = clip->name;
+  FullComparison comparison(*built, *clip, settings);
+  SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
+  const std::vector<int> sizes = settings.sizes.empty() ? std::vector<int>{recipe.flesh.size} : settings.sizes;
+  const std::vector<int> poses = settings.poses.empty() ? std::vector<int>{recipe.flesh.poses} : settings.poses;
+  for (const int size : sizes) {
+    for (const int count : poses) {
+      Recipe other = recipe;
+      other.flesh.size = size;
+      other.flesh.poses = count;
+      // All against one truth: in the rest shapes of the character as its recipe builds it.
+      const Result<ReducedBody> reduced = reduce_character(other, built->prepared, built->rig, built->body, progress,
+                                                           StageStore::none(), built->reduced.model->rest);
+      SUPPLE_RETURN_IF_ERROR(reduced);
+      Result<CompareRow> row = comparison.run_reduced(*reduced);
+      SUPPLE_RETURN_IF_ERROR(row);
+      report.rows.push_back(*row);
+    }
+  }
+  return report;
+}
+
+}  // namespace supple

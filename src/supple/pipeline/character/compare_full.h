@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reduced character against the truth: every vertex of the same mesh simulated over the same clip, with the same
+// materials, bones, rest shape, damping and step (offline/full/full_pose_dynamics.h).
+//
+//   error       √(Σ |ū_reduced − ū_full|² / Σ |ū_full|²) over the vertices of the skin and the steps of the clip
+//   projection  the same for the best that any coordinates could do: what the basis alone costs
+#pragma once
+
+#include "supple/pipeline/character/build_character.h"
+#include "supple/pipeline/character/simulate_clip.h"
+
+namespace supple {
+
+class FullPoseDynamics;
+
+struct CompareRow {
+  int size = 0;   ///< r
+  int poses = 1;  ///< m
+  double error = 0, projection = 0;
+  double elastic_error = 0, inertial_error = 0;  ///< of cubature, on unseen samples
+  double step_seconds = 0;
+};
+
+struct CompareReport {
+  std::string clip;
+  int steps = 0;
+  double peak = 0;  ///< of the full simulation, share of the height
+  double full_step_seconds = 0;
+  int full_recovered = 0;
+  std::vector<CompareRow> rows;
+};
+
+struct CompareSettings {
+  std::string clip;         ///< empty: the first
+  std::vector<int> sizes;   ///< empty: the recipe's
+  std::vector<int> poses;   ///< most poses with a reduced model, each for each size; empty: the recipe's
+  double most_seconds = 2;  ///< of the clip
+  SimulateSettings simulate;
+};
+
+/// The truth over one clip, simulated once, and what is measured by it.
+class FullComparison {
+ public:
+  /// `built` and `clip` must outlive it.
+  FullComparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings);
+
+  /// Comes first. Fills all of the report but its rows.
+  Status run_full(CompareReport& report, Progress& progress = Progress::silent());
+  /// A reduced model of the same mesh.
+  Result<CompareRow> run_reduced(const ReducedBody& reduced) const;
+  /// Of another full simulation of the same clip and skin, on whatever mesh: √(Σ |ū_other − ū|² / Σ |ū|²).
+  double error_of(const FullComparison& other) const;
+  /// The least that a basis over all vertices, turned along with the flesh and the same in all poses, leaves of the
+  /// truth, measured as the error is.
+  double projection_error(const ReducedBody& reduced, const MatX& basis) const;
+
+  int steps() const { return run_.steps; }
+  const PoseSpaceSettings& dynamics() const { return dynamics_; }
+  void sample(int step, CharacterPose& pose) const { motion_.sample(time(step), pose); }
+
+ private:
+  /// What the full simulation did, at every `stride`-th step.
+  struct FullRun {
+    static constexpr int stride = 4;
+    std::vector<MatX> skin;   ///< displacements of the skin in the root's frame, stacked
+    std::vector<VecX> local;  ///< of the mesh, turned back by the rotation of each vertex
+    std::vector<std::vector<Mat3>> turns;
+    std::vector<std::vector<double>> poses;
+    int steps = 0;
+  };
+
+  double time(int step) const { return motion_.start() + step * dynamics_.time_step; }
+  void record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report);
+  double projection_error(const ReducedBody& reduced, std::span<const MatX* const> bases) const;
+
+  const BuiltCharacter& built_;
+  ClipMotion motion_;
+  PoseSpaceSettings dynamics_;
+  FullRun run_;
+};
+
+Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::path& folder,
+                                   const CompareSettings& settings, Progress& progress = Progress::silent());
+
+}  // namespace supple

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/recipe.h"
+
+#include <fmt/format.h>
+
+#include "supple/io/file.h"
+#include "supple/io/text_scanner.h"
+#include "supple/pipeline/toml_units.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+using Keys = std::vector<std::string_view>;
+
+// ---- lists and files ------------------------------------------------------------------------------------------------
+
+int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+/// `kind`: of what the names are, for whoever looks for it in the character.
+void read_names(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view kind,
+                std::vector<std::string>& names, RecipeSource& source) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  names.clear();
+  const toml::array* list = node->as_array();
+  bool good = list != nullptr;
+  for (std::size_t k = 0; good && k < list->size(); ++k) {
+    const auto* text = (*list)[k].as_string();
+    good = text != nullptr && !text->get().empty();
+    if (!good) break;
+    names.push_back(text->get());
+    source.note(kind, text->get(), line_of(*text));
+  }
+  if (!good) toml.fail(*node, fmt::format("\"{}\" must be a list of names, such as [\"one\", \"two\"]", key));
+}
+
+/// One name; see read_names().
+void read_name(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view kind,
+               std::string& name, RecipeSource& source) {
+  toml.read(table, key, name);
+  if (!name.empty() && table.contains(key)) source.note(kind, name, line_of(*table.get(key)));
+}
+
+void read_path(TomlReader& toml, const toml::table& table, std::string_view key, const std::filesystem::path& folder,
+               std::string& path) {
+  toml.read(table, key, path);
+  std::error_code unknown;
+  if (!path.empty() && !std::filesystem::is_regular_file(folder / path, unknown))
+    toml.fail(*table.get(key), fmt::format("\"{}\" names the file {}, which doesn't exist; paths are relative to "
+                                           "the recipe's folder",
+                                           key, path));
+}
+
+template <class T>
+void read_pair(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view what,
+               std::optional<std::array<T, 2>>& pair) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  std::array<T, 2> values{};
+  bool good = list && list->size() == 2;
+  for (std::size_t k = 0; good && k < 2; ++k) {
+    const toml::node& entry = (*list)[k];
+    const std::optional<T> number =
+        std::is_integral_v<T> && !entry.is_integer() ? std::nullopt : entry.template value<T>();
+    good = number && entry.is_number() && std::isfinite(static_cast<double>(*number));
+    if (good) values[k] = *number;
+  }
+  if (good)
+    pair = values;
+  else
+    toml.fail(*node, fmt::format("\"{}\" must be {}", key, what));
+}
+
+// ---- the sections ---------------------------------------------------------------------------------------------------
+
+void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  const toml::table* body = toml.table(root, "body");
+  if (!body) return;
+  toml.only_keys(*body, "[body]", Keys{"tets", "keep_separate", "graded", "exclude"});
+  toml.read(*body, "tets", recipe.tets, TetMeshingOptions::min_tets);
+  if (recipe.tets > TetMeshingOptions::max_tets)
+    toml.fail(*body->get("tets"), fmt::format("\"tets\" must be at most {}", TetMeshingOptions::max_tets));
+  toml.read(*body, "keep_separate", recipe.keep_separate);
+  toml.read(*body, "graded", recipe.graded);
+  read_names(toml, *body, "exclude", "mesh", recipe.exclude, recipe.source);
+}
+
+void read_rig(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  if (const toml::table* rig = toml.table(root, "rig")) {
+    toml.only_keys(*rig, "[rig]", Keys{"skinning"});
+    recipe.dual_quaternions = toml.read_word(*rig, "skinning", Keys{"linear", "dual_quaternion"}).value_or(0) == 1;
+  }
+  const toml::table* bones = toml.table(root, "bones");
+  if (!bones) return;
+  toml.only_keys(*bones, "[bones]", Keys{"radius", "soft", "rigid", "find_hard_parts"});
+  read_between(toml, *bones, "radius", "a share of the body's diagonal", 0, 0.5, recipe.bone_radius);
+  read_names(toml, *bones, "soft", "joint", recipe.soft, recipe.source);
+  read_names(toml, *bones, "rigid", "joint", recipe.rigid, recipe.source);
+  toml.read(*bones, "find_hard_parts", recipe.find_hard_parts);
+}
+
+void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& material) {
+  const toml::table* table = toml.table(root, "material");
+  if (!table) return;
+  toml.only_keys(*table, "[material]", Keys{"model", "young", "frequency", "poisson", "density"});
+  const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"};
+  if (const auto model = toml.read_word(*table, "model", models)) material.model = *material_model_from(models[*model]);
+  if (table->contains("young") && table->contains("frequency"))
+    toml.fail(*table->get("frequency"), "\"frequency\" is there to find \"young\"; leave one of them out");
+  if (table->contains("young")) read_between(toml, *table, "young", "pascals", 1, 1e12, material.young.emplace(0.0));
+  read_between(toml, *table, "frequency", "hertz", 0.01, 1e4, material.frequency);
+  read_number(toml, *table, "poisson", "no unit", material.poisson);
+  if (!(material.poisson > -1 && material.poisson < 0.5))
+    toml.fail(*table->get("poisson"), "\"poisson\" must be greater than -1 and less than 0.5");
+  read_between(toml, *table, "density", "kg/m³", 1, 1e5, material.density);
+}
+
+void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  if (const toml::table* table = toml.table(root, "flesh")) {
+    toml.only_keys(*table, "[flesh]",
+                   Keys{"size", "damping", "poses", "angle", "fit", "directions", "local", "contact"});
+    toml.read(*table, "poses", recipe.flesh.poses, 0);
+    if (recipe.flesh.poses > 64) toml.fail(*table->get("poses"), "\"poses\" must be at most 64");
+    read_between(toml, *table, "angle", "degrees", 0, 90, recipe.flesh.angle);
+    toml.read(*table, "fit", recipe.flesh.fit);
+    std::string directions = recipe.flesh.directions == BasisDirections::world ? "world" : "rotating";
+    toml.read(*table, "directions", directions);
+    if (directions != "rotating" && directions != "world")
+      toml.fail(*table->get("directions"), "\"directions\" must be \"rotating\" or \"world\"");
+    recipe.flesh.directions = directions == "world" ? BasisDirections::world : BasisDirections::rotating;
+    toml.read(*table, "local", recipe.flesh.local);
+    toml.read(*table, "contact", recipe.flesh.contact);
+    toml.read(*table, "size", recipe.flesh.size, 1);
+    if (recipe.flesh.size > 400) toml.fail(*table->get("size"), "\"size\" must be at most 400");
+    read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping);
+  }
+  toml.tables(root, "region", [&](const toml::table& table) {
+    toml.only_keys(table, "[[region]]", Keys{"joints", "softness"});
+    toml.require(table, "[[region]]", "joints");
+    toml.require(table, "[[region]]", "softness");
+    RecipeRegion& region = recipe.regions.emplace_back();
+    read_names(toml, table, "joints", "joint", region.joints, recipe.source);
+    read_between(toml, table, "softness", "a factor", 1e-3, 1e3, region.softness);
+  });
+}
+
+/// Places in the list `node`, each three numbers.
+bool read_places(const toml::node& node, std::vector<Vec3>& places) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return false;
+  for (const toml::node& entry : *list) {
+    const toml::array* numbers = entry.as_array();
+    if (numbers == nullptr || numbers->size() != 3) return false;
+    Vec3& place = places.emplace_back();
+    for (std::size_t k = 0; k < 3; ++k) {
+      const toml::node& number = (*numbers)[k];
+      if (!number.is_number() || !std::isfinite(*number.value<double>())) return false;
+      place[static_cast<Eigen::Index>(k)] = *number.value<double>();
+    }
+  }
+  return true;
+}
+
+void read_handle(TomlReader& toml, const toml::table& table, RecipeLocal& local) {
+  if (const toml::node* points = table.get("points"); points && !read_places(*points, local.points))
+    toml.fail(*points, "\"points\" must be a list of places in metres, such as [[0, 1.6, 0.1]]");
+  const toml::node* segments = table.get("segments");
+  if (segments == nullptr) return;
+  bool good = segments->is_array();
+  for (std::size_t k = 0; good && k < segments->as_array()->size(); ++k) {
+    std::vector<Vec3> ends;
+    good = read_places((*segments->as_array())[k], ends) && ends.size() == 2;
+    if (good) local.segments.push_back({ends[0], ends[1]});
+  }
+  if (!good)
+    toml.fail(*segments,
+              "\"segments\" must be a list of pairs of places in metres, such as [[[0, 1, 0], [0, 1.5, 0]]]");
+}
+
+void read_locals(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "local", [&](const toml::table& table) {
+    toml.only_keys(table, "[[local]]", Keys{"name", "joints", "points", "segments", "modes"});
+    toml.require(table, "[[local]]", "name");
+    RecipeLocal local;
+    read_name(toml, table, "name", "local", local.name, recipe.source);
+    read_names(toml, table, "joints", "joint", local.joints, recipe.source);
+    read_handle(toml, table, local);
+    if (local.joints.empty() && local.points.empty() && local.segments.empty())
+      toml.fail(table, "[[local]] needs \"joints\", \"points\" or \"segments\" to say where it is");
+    toml.read(table, "modes", local.modes, 1);
+    if (local.modes > 400) toml.fail(*table.get("modes"), "\"modes\" must be at most 400");
+    for (const RecipeLocal& other : recipe.locals)
+      if (other.name == local.name)
+        toml.fail(table, fmt::format("two patches ([[local]]) are named \"{}\"", local.name));
+    recipe.locals.push_back(std::move(local));
+  });
+}
+
+RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
+                       RecipeSource& source) {
+  toml.only_keys(table, "[[paint]]",
+                 Keys{"quantity", "attribute", "channel", "file", "tets", "pose", "range", "smoothness"});
+  toml.require(table, "[[paint]]", "quantity");
+  RecipePaint paint;
+  if (const auto quantity =
+          toml.read_word(table, "quantity", Keys(std::begin(paint_quantity_names), std::end(paint_quantity_names))))
+    paint.quantity = static_cast<PaintQuantity>(*quantity);
+  if (table.contains("attribute") + table.contains("file") + table.contains("tets") != 1)
+    toml.fail(table, "[[paint]] needs one of \"attribute\", \"file\" and \"tets\"");
+  toml.read(table, "attribute", paint.attribute);
+  if (table.contains("channel") && paint.attribute.empty())
+    toml.fail(*table.get("channel"), "\"channel\" is for paint from an \"attribute\"");
+  paint.channel = static_cast<int>(toml.read_word(table, "channel", Keys{"r", "g", "b", "a"}).value_or(0));
+  read_path(toml, table, "file", folder, paint.file);
+  read_path(toml, table, "tets", folder, paint.tets);
+  if (!paint.tets.empty() && table.contains("smoothness"))
+    toml.fail(*table.get("smoothness"), "\"smoothness\" is for paint on the skin, not on \"tets\"");
+  toml.read(table, "pose", paint.pose);
+  if (!paint.pose.empty() && (paint.quantity == PaintQuantity::fixity || paint.quantity == PaintQuantity::density))
+    toml.fail(*table.get("pose"), "what is fixed and what it weighs is the same in all poses; leave \"pose\" out");
+  read_pair(toml, table, "range", "two numbers, the values of paint 0 and paint 1, such as [1, 10]", paint.range);
+  if (paint.range) {
+    for (const double end : *paint.range)
+      if (const Status status = check_quantity(paint.quantity, end); !status.ok())
+        toml.fail(*table.get("range"), status.error().message);
+  }
+  read_between(toml, table, "smoothness", "a share of the body's diagonal", 1e-6, 100, paint.smoothness);
+  for (const char* key : {"attribute", "file", "tets"})
+    if (table.contains(key)) source.note("paint", paint_name(paint), line_of(*table.get(key)));
+  return paint;
+}
+
+RecipePose read_pose(TomlReader& toml, const toml::table& table, RecipeSource& source) {
+  toml.only_keys(table, "[[pose]]", Keys{"name", "clip", "time"});
+  toml.require(table, "[[pose]]", "name");
+  RecipePose pose;
+  read_name(toml, table, "name", "pose", pose.name, source);
+  read_name(toml, table, "clip", "clip", pose.clip, source);
+  if (table.contains("time") != table.contains("clip"))
+    toml.fail(table, "[[pose]] needs \"clip\" and \"time\" together, or neither for a pose that the file names");
+  read_between(toml, table, "time", "seconds", 0, 1e6, pose.time);
+  return pose;
+}
+
+RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder) {
+  toml.only_keys(table, "[[motion]]", Keys{"file", "name", "joint_map", "frames", "level_floor"});
+  toml.require(table, "[[motion]]", "file");
+  RecipeMotion motion;
+  read_path(toml, table, "file", folder, motion.file);
+  toml.read(table, "name", motion.name);
+  read_path(toml, table, "joint_map", folder, motion.joint_map);
+  read_pair(toml, table, "frames", "two whole numbers, the first and the last frame", motion.frames);
+  if (motion.frames && !((*motion.frames)[0] >= 0 && (*motion.frames)[0] < (*motion.frames)[1]))
+    toml.fail(*table.get("frames"), "\"frames\" counts from 0, the first below the last");
+  toml.read(table, "level_floor", motion.level_floor);
+  if (!equals_ignoring_case(std::filesystem::path(motion.file).extension().string(), ".bvh")) {
+    for (const char* key : {"name", "joint_map", "frames", "level_floor"})
+      if (table.contains(key)) toml.fail(*table.get(key), fmt::format("\"{}\" is for BVH files", key));
+  }
+  return motion;
+}
+
+RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table, RecipeSource& source) {
+  toml.only_keys(table, "[[keyframes]]", Keys{"name", "interpolation", "key"});
+  toml.require(table, "[[keyframes]]", "name");
+  toml.require(table, "[[keyframes]]", "key");
+  RecipeKeyframes clip;
+  toml.read(table, "name", clip.name);
+  constexpr Interpolation kinds[] = {Interpolation::step, Interpolation::linear, Interpolation::cubic};
+  if (const auto kind = toml.read_word(table, "interpolation", Keys{"step", "linear", "cubic"}))
+    clip.interpolation = kinds[*kind];
+  toml.tables(table, "key", [&](const toml::table& entry) {
+    toml.only_keys(entry, "[[keyframes.key]]", Keys{"joint", "time", "rotation", "translation", "scale"});
+    toml.require(entry, "[[keyframes.key]]", "joint");
+    toml.require(entry, "[[keyframes.key]]", "time");
+    Keyframe& key = clip.keys.emplace_back();
+    read_name(toml, entry, "joint", "joint", key.joint, source);
+    read_between(toml, entry, "time", "seconds", 0, 1e6, key.time);
+    read_vector(toml, entry, "rotation", "degrees", key.rotation_degrees);
+    read_vector(toml, entry, "translation", "metres", key.translation);
+    read_vector(toml, entry, "scale", "no unit", key.scale);
+    if (!key.rotation_degrees && !key.translation && !key.scale)
+      toml.fail(entry, "a key needs \"rotation\", \"translation\" or \"scale\"");
+  });
+  return clip;
+}
+
+/// The list `key` of numbers from 0 to 1.
+void read_shares(TomlReader& toml, const toml::table& table, std::string_view key, std::vector<double>& shares) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  bool good = list != nullptr;
+  for (std::size_t k = 0; good && k < list->size(); ++k) {
+    const toml::node& entry = (*list)[k];
+    shares.push_back(entry.is_number() ? entry.value<double>().value_or(-1) : -1);
+    good = shares.back() >= 0 && shares.back() <= 1;
+  }
+  if (!good) toml.fail(*node, fmt::format("\"{}\" must be a list of numbers from 0 to 1, such as [0.8, 0]", key));
+}
+
+void read_reach_keys(TomlReader& toml, const toml::table& table, RecipeReach& reach) {
+  toml.tables(table, "key", [&](const toml::table& entry) {
+    toml.only_keys(entry, "[[reach.key]]", Keys{"time", "target"});
+    toml.require(entry, "[[reach.key]]", "time");
+    toml.require(entry, "[[reach.key]]", "target");
+    RecipeReachKey key;
+    read_between(toml, entry, "time", "seconds", 0, 3600, key.time);
+    std::optional<Vec3> target;
+    read_vector(toml, entry, "target", "metres", target);
+    key.target = target.value_or(Vec3::Zero());
+    if (!reach.keys.empty() && entry.contains("time") && !(key.time > reach.keys.back().time))
+      toml.fail(*entry.get("time"), fmt::format("keys of a reach stand in the order of their times, but {:g} s comes "
+                                                "after {:g} s",
+                                                key.time, reach.keys.back().time));
+    reach.keys.push_back(key);
+  });
+  const toml::node* keys = table.get("key");
+  if (keys != nullptr && reach.keys.empty()) toml.fail(*keys, "[[reach]] needs a [[reach.key]] at least");
+}
+
+void read_reaches(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "reach", [&](const toml::table& table) {
+    toml.only_keys(table, "[[reach]]", Keys{"name", "root", "tip", "clip", "rate", "stiffness", "pole", "key"});
+    for (const char* key : {"name", "root", "tip", "key"}) toml.require(table, "[[reach]]", key);
+    RecipeReach reach;
+    toml.read(table, "name", reach.name);
+    read_name(toml, table, "root", "joint", reach.root, recipe.source);
+    read_name(toml, table, "tip", "joint", reach.tip, recipe.source);
+    read_name(toml, table, "clip", "clip", reach.clip, recipe.source);
+    read_between(toml, table, "rate", "frames per second", 1, 1000, reach.rate);
+    read_shares(toml, table, "stiffness", reach.stiffness);
+    read_vector(toml, table, "pole", "metres", reach.pole);
+    if (reach.pole && !reach.stiffness.empty())
+      toml.fail(*table.get("pole"), "\"pole\" is for two free bones, \"stiffness\" for chains; leave one of them out");
+    read_reach_keys(toml, table, reach);
+    for (const char* key : {"tip", "stiffness", "pole"})
+      if (table.contains(key)) recipe.source.note(key, reach.name, line_of(*table.get(key)));
+    for (const RecipeReach& other : recipe.reaches)
+      if (other.name == reach.name) toml.fail(table, fmt::format("two reaches are named \"{}\"", reach.name));
+    recipe.reaches.push_back(std::move(reach));
+  });
+}
+
+void read_wires(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "wire", [&](const toml::table& table) {
+    toml.only_keys(table, "[[wire]]", Keys{"name", "handles"});
+    toml.require(table, "[[wire]]", "name");
+    toml.require(table, "[[wire]]", "handles");
+    RecipeWire wire;
+    read_name(toml, table, "name", "wire", wire.name, recipe.source);
+    read_names(toml, table, "handles", "joint", wire.handles, recipe.source);
+    if (table.contains("handles") && wire.handles.size() < 2)
+      toml.fail(*table.get("handles"), "a wire needs two handles or more");
+    for (const RecipeWire& other : recipe.wires)
+      if (other.name == wire.name) toml.fail(table, fmt::format("two wires are named \"{}\"", wire.name));
+    recipe.wires.push_back(std::move(wire));
+  });
+  if (!recipe.wires.empty() && recipe.dual_quaternions)
+    toml.fail(*root.get("wire"), "wires take the place of skinning; leave [rig] skinning out");
+}
+
+void read_poses(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "pose", [&](const toml::table& table) {
+    RecipePose pose = read_pose(toml, table, recipe.source);
+    for (const RecipePose& other : recipe.poses)
+      if (other.name == pose.name) toml.fail(table, fmt::format("two poses are named \"{}\"", pose.name));
+    recipe.poses.push_back(std::move(pose));
+  });
+}
+
+void read_paints(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
+  toml.tables(root, "paint", [&](const toml::table& table) {
+    const RecipePaint paint = read_paint(toml, table, folder, recipe.source);
+    for (const RecipePaint& other : recipe.paints)
+      if (other.quantity == paint.quantity && other.pose == paint.pose)
+        toml.fail(table, fmt::format("{} is painted twice", paint_name(paint)));
+    recipe.paints.push_back(paint);
+    const bool known = std::any_of(recipe.poses.begin(), recipe.poses.end(),
+                                   [&](const RecipePose& pose) { return pose.name == paint.pose; });
+    if (!paint.pose.empty() && !known)
+      toml.fail(*table.get("pose"), fmt::format("there is no [[pose]] named \"{}\"", paint.pose));
+  });
+}
+
+}  // namespace
+
+std::string paint_name(const RecipePaint& paint) {
+  const std::string quantity(paint_quantity_names[to_size(paint.quantity)]);
+  return paint.pose.empty() ? quantity : fmt::format("{} in the pose \"{}\"", quantity, paint.pose);
+}
+
+void RecipeSource::note(std::string_view kind, std::string_view name, int line) {
+  lines.try_emplace(fmt::format("{} {}", kind, name), line);
+}
+
+std::string RecipeSource::place(std::string_view kind, std::string_view name, const std::string& otherwise) const {
+  const auto found = lines.find(fmt::format("{} {}", kind, name));
+  return found == lines.end() ? otherwise : fmt::format("{}, line {}", file, found->second);
+}
+
+TetMeshingOptions Recipe::meshing() const {
+  TetMeshingOptions options;
+  options.tets = tets;
+  options.keep_separate = keep_separate;
+  options.graded = graded;
+  return options;
+}
+
+BoneSettings Recipe::bones() const { return {bone_radius, soft, rigid, find_hard_parts}; }
+
+ElasticMaterial Recipe::base_material(double size) const {
+  const double young =
+      material.young.value_or(young_for_frequency(material.frequency, size, material.poisson, material.density));
+  return {"flesh", young, material.poisson, material.density};
+}
+
+double young_for_frequency(double frequency, double size, double poisson, double density) {
+  const double wave_speed = 4 * (0.1 * size) * frequency;
+  return 2 * (1 + poisson) * density * wave_speed * wave_speed;
+}
+
+Result<Recipe> parse_recipe(std::string_view text, const std::string& name, const std::filesystem::path& folder) {
+  TomlReader toml(name);
+  const toml::table* parsed = toml.parse(text);
+  if (!parsed) return toml.error();
+  const toml::table& root = *parsed;
+  Recipe recipe;
+  recipe.source.file = name;
+  toml.only_keys(root, "a recipe",
+                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "local",
+                      "paint", "pose", "motion", "keyframes", "reach"});
+  toml.require(root, "a recipe", "input");
+  read_path(toml, root, "input", folder, recipe.input);
+  read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
+  if (root.contains("clips")) read_names(toml, root, "clips", "clip", recipe.clips.emplace(), recipe.source);
+  read_body(toml, root, recipe);
+  read_rig(toml, root, recipe);
+  read_wires(toml, root, recipe);
+  read_material(toml, root, recipe.material);
+  read_flesh(toml, root, recipe);
+  read_locals(toml, root, recipe);
+  read_poses(toml, root, recipe);
+  read_paints(toml, root, folder, recipe);
+  toml.tables(root, "motion",
+              [&](const toml::table& table) { recipe.motions.push_back(read_motion(toml, table, folder)); });
+  toml.tables(root, "keyframes", [&](const toml::table& table) {
+    recipe.keyframes.push_back(read_keyframes(toml, table, recipe.source));
+  });
+  read_reaches(toml, root, recipe);
+  SUPPLE_RETURN_IF_ERROR(toml);
+  return recipe;
+}
+
+bool looks_like_recipe(std::string_view text) {
+  TomlReader toml("text");
+  const toml::table* root = toml.parse(text);
+  return root != nullptr && root->contains("input");
+}
+
+Result<Recipe> load_recipe(const std::filesystem::path& path) {
+  const Result<std::string> text = read_file(path);
+  SUPPLE_RETURN_IF_ERROR(text);
+  return parse_recipe(*text, path.string(), path.parent_path());
+}
+
+}  // namespace supple

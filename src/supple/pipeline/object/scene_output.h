@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a scene, all or nothing: collected in a hidden folder beside the target, moved into it when complete.
+#pragma once
+
+#include "supple/io/mesh/vtu.h"
+#include "supple/pipeline/object/scene_body.h"
+
+namespace supple {
+
+/// One row of the history table.
+struct HistoryRow {
+  double time = 0;
+  double kinetic = 0;
+  double elastic = 0;
+  double gravity = 0;
+  double largest_displacement = 0;
+  std::vector<Vec3> tracks;
+};
+
+class SceneFiles {
+ public:
+  /// With an empty directory every call does nothing.
+  explicit SceneFiles(const Scene& scene);
+  ~SceneFiles();
+  SceneFiles(const SceneFiles&) = delete;
+  SceneFiles& operator=(const SceneFiles&) = delete;
+
+  /// Finds out early whether the target can be written.
+  Status open();
+  Status add_frame(const SceneBody& body, const DynamicsState& state);
+  void add_row(const HistoryRow& row);
+  /// Writes what comes last and moves everything into place; returns the paths a user wants to know.
+  Result<std::vector<std::filesystem::path>> finish(const SceneBody& body, const VtuFields& final_fields);
+
+ private:
+  Status move_into_place();
+
+  const Scene& scene_;
+  std::filesystem::path staging_;
+  std::vector<PvdFrame> frames_;
+  std::string history_;
+};
+
+}  // namespace supple
