@@ -41,6 +41,7 @@ TEST_F(Haptics, PlaysARecordedPath) {
   EXPECT_EQ(csv.rfind("time,hand_x,", 0), 0u);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1002);
   EXPECT_NE(slurp(path("out/haptics.svg")).find("<svg"), std::string::npos);
+  EXPECT_NE(slurp(path("out/haptics.svg")).find("wall clock"), std::string::npos);
   EXPECT_EQ(files(), (std::vector<std::string>{"ball.csv", "beam.supple", "out", "out/force.csv", "out/haptics.svg"}));
 }
 
