@@ -5,9 +5,8 @@
 #include "report_rows.h"
 #include "supple/asset/character_archive.h"
 #include "supple/asset/subspace_archive.h"
+#include "supple/math/dense/decompositions.h"
 #include "supple/runtime/subspace/reduced_forces.h"
-
-#include <Eigen/Eigenvalues>
 
 #include <numbers>
 
@@ -22,9 +21,8 @@ VecX frequencies_of(const SubspaceModel& model) {
   MatX stiffness(model.size(), model.size());
   for (Index b = 0; b < model.size(); ++b)
     for (Index a = 0; a < model.size(); ++a) stiffness(a, b) = forces.stiffness()[to_size(pair_index(a, b))];
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(stiffness, mass_moments(model).reduced_mass(),
-                                                              Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().cwiseMax(0).cwiseSqrt() / (2 * std::numbers::pi);
+  return generalized_eigenvalues(stiffness, mass_moments(model).reduced_mass()).cwiseMax(0).cwiseSqrt() /
+         (2 * std::numbers::pi);
 }
 
 void add_groups(ReportRows& out, const SubspaceModel& model) {

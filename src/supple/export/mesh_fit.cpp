@@ -4,8 +4,7 @@
 #include "supple/base/assert.h"
 #include "supple/base/parallel.h"
 #include "supple/export/bind_space.h"
-
-#include <Eigen/Eigenvalues>
+#include "supple/math/dense/decompositions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -148,9 +147,9 @@ void MeshFit::favour(const Eigen::VectorXf& factors) {
   });
   MatX gram = MatX::Zero(sigma.size(), sigma.size());
   for (const MatX& part : parts) gram += part;
-  const Eigen::SelfAdjointEigenSolver<MatX> solver(sigma.asDiagonal() * gram * sigma.asDiagonal());
-  const VecX roots = solver.eigenvalues().cwiseMax(1e-30).cwiseSqrt().reverse();
-  const MatX mix = sigma.asDiagonal() * solver.eigenvectors().rowwise().reverse() * roots.cwiseInverse().asDiagonal();
+  const SymmetricEigen scaled = symmetric_eigen(sigma.asDiagonal() * gram * sigma.asDiagonal());
+  const VecX roots = scaled.values.cwiseMax(1e-30).cwiseSqrt().reverse();
+  const MatX mix = sigma.asDiagonal() * scaled.vectors.rowwise().reverse() * roots.cwiseInverse().asDiagonal();
   const Eigen::MatrixXf mixing = mix.cast<float>();
   parallel_ranges(rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
     directions_.middleRows(begin, end - begin) = (directions_.middleRows(begin, end - begin) * mixing).eval();

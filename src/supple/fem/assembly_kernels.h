@@ -11,9 +11,6 @@
 #include "supple/fem/assembly.h"
 #include "supple/fem/material_models.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-
 #include <cmath>
 #include <limits>
 
@@ -80,16 +77,7 @@ void add_stress(const ElementBatch<Nodes>& batch, std::size_t point, const Matri
 
 /// The nearest positive semi-definite matrix: negative eigenvalues become zero, lane by lane. Most elements need
 /// nothing: a Cholesky factorisation that succeeds proves it.
-inline void project_to_psd(Matrix9<Lanes>& J) {
-  for (int lane = 0; lane < Lanes::width; ++lane) {
-    Matrix9<double> single;
-    for (int k = 0; k < 81; ++k) single.data()[k] = J.data()[k][lane];
-    if (!single.allFinite() || single.llt().info() == Eigen::Success) continue;
-    const Eigen::SelfAdjointEigenSolver<Matrix9<double>> eigen(single);
-    single = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).asDiagonal() * eigen.eigenvectors().transpose();
-    for (int k = 0; k < 81; ++k) J.data()[k].set(lane, single.data()[k]);
-  }
-}
+void project_to_psd(Matrix9<Lanes>& J);
 
 /// Element stiffness, lower block triangle: block (a, b), a ≥ b, column-major.
 template <int Nodes>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/fem/eigen_problem.h"
 
+#include "supple/math/dense/decompositions.h"
+
 #include <fmt/format.h>
-#include <Eigen/Eigenvalues>
 
 #include <cmath>
 
@@ -33,8 +34,8 @@ double definite_shift(double scale) { return -1e-4 * scale; }
 Eigenpairs dense_eigenpairs(MatX K, const MatX& M, const MatX& M_rigid, int count) {
   const double beyond = 10 * K.cwiseAbs().rowwise().sum().maxCoeff() / M.diagonal().minCoeff();
   K += beyond * M_rigid * M_rigid.transpose();
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(K, M);
-  return {solver.eigenvalues().head(count), solver.eigenvectors().leftCols(count)};
+  const SymmetricEigen pairs = generalized_eigen(K, M);
+  return {pairs.values.head(count), pairs.vectors.leftCols(count)};
 }
 
 Result<bool> choose_dense(Eigen::Index size, Eigen::Index available, int count) {

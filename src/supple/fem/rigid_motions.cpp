@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/fem/rigid_motions.h"
 
-#include <Eigen/Cholesky>
+#include "supple/math/dense/decompositions.h"
+
 #include <Eigen/SVD>
 
 namespace supple {
@@ -106,8 +107,7 @@ MatX rigid_motions(const ElasticBody& body, const FreeVertices& free) {
   // X ← X L⁻ᵀ with XᵀMX = L Lᵀ
   MatX MX(X.rows(), X.cols());
   for (Eigen::Index k = 0; k < X.cols(); ++k) MX.col(k) = body.consistent_mass() * VecX(X.col(k));
-  const Eigen::LLT<MatX> llt(X.transpose() * MX);
-  return llt.matrixL().solve(X.transpose()).transpose();
+  return PositiveFactor(X.transpose() * MX).orthonormal(X);
 }
 
 }  // namespace supple

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/math/dense/nonnegative_least_squares.h"
 
-#include <Eigen/Cholesky>
+#include "supple/math/dense/decompositions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ MatX made_definite(const MatX& G) {
   MatX shifted = G;
   for (double shift = 1e-12; shift < 1; shift *= 100) {
     shifted.diagonal() = G.diagonal().array() + shift;
-    if (shifted.llt().info() == Eigen::Success) break;
+    if (PositiveFactor(shifted).ok()) break;
   }
   return shifted;
 }
@@ -95,7 +95,7 @@ class BlockPivoting {
       if (positive_[i]) set.push_back(static_cast<Eigen::Index>(i));
     x_.setZero();
     const MatX G = G_(set, set);
-    const VecX solution = G.llt().solve(VecX(h_(set)));
+    const VecX solution = PositiveFactor(G).solve(VecX(h_(set)));
     x_(set) = solution;
     gradient_ = G_ * x_ - h_;
   }

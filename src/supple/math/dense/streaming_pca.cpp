@@ -3,8 +3,7 @@
 
 #include "supple/base/assert.h"
 #include "supple/base/parallel.h"
-
-#include <Eigen/Eigenvalues>
+#include "supple/math/dense/decompositions.h"
 
 namespace supple {
 namespace {
@@ -49,15 +48,15 @@ void StreamingPca::combine(const MatX& mix) {
 }
 
 void StreamingPca::join_block() {
-  const Eigen::SelfAdjointEigenSolver<MatX> solver(gram(used_));  // reads the lower triangle
+  const SymmetricEigen gram_eigen = symmetric_eigen(gram(used_));  // reads the lower triangle
   singular_values_.clear();
   for (Index k = 0; k < std::min(used_, most_); ++k) {
-    const double value = std::sqrt(std::max(0.0, solver.eigenvalues()[used_ - 1 - k]));
+    const double value = std::sqrt(std::max(0.0, gram_eigen.values[used_ - 1 - k]));
     if (!(value > cutoff_)) break;
     singular_values_.push_back(value);
   }
   kept_ = static_cast<Index>(singular_values_.size());
-  if (kept_ > 0) combine(solver.eigenvectors().rightCols(kept_).rowwise().reverse());
+  if (kept_ > 0) combine(gram_eigen.vectors.rightCols(kept_).rowwise().reverse());
   used_ = kept_;
 }
 

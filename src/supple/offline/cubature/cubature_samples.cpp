@@ -5,9 +5,9 @@
 #include "supple/fem/element.h"
 #include "supple/fem/material_models.h"
 #include "supple/fem/posed_rest.h"
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -192,7 +192,7 @@ CubatureSamples elastic_samples(const ElasticSampling& sampling, int count, std:
   const int all = count + linear;
   MatX q(r, all);
   q << random_coordinates(sampling.spread, count, random),
-      random_coordinates(sampling.stiffness.llt().solve(MatX::Identity(r, r)), linear, random);
+      random_coordinates(PositiveFactor(sampling.stiffness).solve(MatX(MatX::Identity(r, r))), linear, random);
   CubatureSamples samples;
   samples.site_size = 9;
   samples.bases.emplace_back(r, 9 * std::ssize(candidates));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/modes/constrained_inverse.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/math/sparse/sparse_factor.h"
 
 #include <Eigen/Cholesky>
@@ -26,8 +27,8 @@ class BorderedInverse final : public ConstrainedInverse {
     if (rows_.count() == 0) return true;
     const MatX Q = rows_.basis();
     X_ = factor_.solve(Q);
-    S_.compute(Q.transpose() * X_);
-    return S_.info() == Eigen::Success;
+    S_ = PositiveFactor(Q.transpose() * X_);
+    return S_.ok();
   }
 
   void solve(Eigen::Ref<const VecX> f, Eigen::Ref<VecX> y) const override {
@@ -48,7 +49,7 @@ class BorderedInverse final : public ConstrainedInverse {
   const ConstraintRows& rows_;
   SparseFactor factor_;
   MatX X_;
-  Eigen::LLT<MatX> S_;
+  PositiveFactor S_;
 };
 
 /// The unknowns of a block, those first that the others determine: x_first = top · x_others.

@@ -5,11 +5,10 @@
 #include "supple/fem/eigen_problem.h"
 #include "supple/fem/free_columns.h"
 #include "supple/fem/rigid_motions.h"
+#include "supple/math/dense/decompositions.h"
 
 #include <fmt/format.h>
-#include <Eigen/Cholesky>
 #include <Eigen/QR>
-#include <Eigen/SVD>
 
 #include <numbers>
 
@@ -93,15 +92,12 @@ MatX allowed_motions(const MatX& R, const ConstraintRows& rows, const EigenProbl
   if (rows.count() > 0) {
     MatX violation(rows.count(), R.cols());
     for (Eigen::Index k = 0; k < R.cols(); ++k) violation.col(k) = rows.multiply(R.col(k)) / R.col(k).norm();
-    const Eigen::JacobiSVD<MatX> svd(violation, Eigen::ComputeFullV);
-    const VecX& sigma = svd.singularValues();
-    const Eigen::Index rank = (sigma.array() > rigid_tolerance).count();
     const MatX scaled = R * R.colwise().norm().cwiseInverse().asDiagonal();
-    allowed = scaled * svd.matrixV().rightCols(R.cols() - rank);
+    allowed = scaled * null_space(violation, rigid_tolerance);
   }
   if (allowed.cols() == 0) return allowed;
-  const Eigen::LLT<MatX> llt(allowed.transpose() * (problem.M.selfadjointView<Eigen::Lower>() * allowed));
-  return llt.matrixL().solve(allowed.transpose()).transpose();
+  return PositiveFactor(allowed.transpose() * (problem.M.selfadjointView<Eigen::Lower>() * allowed))
+      .orthonormal(allowed);
 }
 
 std::vector<std::array<int, 2>> derivative_pairs(int count, bool symmetric) {

@@ -2,6 +2,7 @@
 #include "supple/offline/posespace/reduce_body.h"
 
 #include "supple/base/clock.h"
+#include "supple/math/dense/decompositions.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/modes/mass_pca.h"
@@ -10,7 +11,6 @@
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
 #include <algorithm>
@@ -83,8 +83,7 @@ MatX projected_stiffness(const ElasticBody& posed, const PoseBasis& pose) {
 
 /// Turns the basis so that its stiffness is diagonal, ascending.
 void diagonalize(const ElasticBody& body, PoseBasis& pose) {
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(projected_stiffness(body, pose));
-  pose.basis = pose.basis * eigen.eigenvectors();
+  pose.basis = pose.basis * symmetric_eigen(projected_stiffness(body, pose)).vectors;
   choose_signs(pose.basis);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/subspace/subspace_dynamics.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/math/dense/symmetric_pairs.h"
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +77,7 @@ Result<SubspaceDynamics<T>> SubspaceDynamics<T>::create(const SubspaceModel& mod
   result.forces_ = ReducedForces<T>(model);
   const int r = model.size();
   const MatX mass = mass_of(model);
-  result.smallest_mass_ = Eigen::SelfAdjointEigenSolver<MatX>(mass, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  result.smallest_mass_ = symmetric_eigenvalues(mass)[0];
   if (!(result.smallest_mass_ > 0))
     return input_error("the basis vectors are linearly dependent; rebuild the model with fewer");
   result.mass_.resize(to_size(pair_count(r)));

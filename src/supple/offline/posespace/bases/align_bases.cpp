@@ -3,10 +3,9 @@
 
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
-#include "supple/math/dense/procrustes.h"
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
 
-#include <Eigen/Cholesky>
 #include <Eigen/SparseCore>
 
 #include <algorithm>
@@ -92,7 +91,7 @@ class Aligner {
     return basis(pose, patch).transpose() * weighed_[other].middleCols(patch.first, patch.count);
   }
   MatX compliance(std::size_t pose, const Columns& patch) const {
-    return part(stiffness_[pose], patch).llt().solve(MatX::Identity(patch.count, patch.count));
+    return PositiveFactor(part(stiffness_[pose], patch)).solve(MatX(MatX::Identity(patch.count, patch.count)));
   }
 
   void turn(std::size_t pose, std::size_t parent, const Columns& patch, const MatX& met) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/bases/clip_responses.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
-
-#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +18,7 @@ MatX typical_spread(const TrainingInput& input, const MatX& basis, const MatX& s
     force = force.cwiseMax(0.1 * force.maxCoeff()).eval();
     most = 1;
   }
-  const MatX spread = stiffness.llt().solve(MatX(force.asDiagonal()));
+  const MatX spread = PositiveFactor(stiffness).solve(MatX(force.asDiagonal()));
   const VecX squares = (basis * spread).rowwise().squaredNorm();
   double sway = 0;
   for (Eigen::Index v = 0; v < squares.size(); v += 3) sway = std::max(sway, std::sqrt(squares.segment<3>(v).sum()));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/bases/seen_metric.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 
@@ -33,11 +32,11 @@ BlockMatrix seen_metric(const ElasticBody& body, const Embedding* skin) {
 MatX principal_shapes(const BlockMatrix& metric, const MatX& shapes, int most) {
   if (shapes.cols() == 0 || most <= 0) return MatX(shapes.rows(), 0);
   const MatX gram = shapes.transpose() * multiply_columns(metric, shapes);
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(0.5 * (gram + gram.transpose()));
-  const VecX values = eigen.eigenvalues().reverse();
+  const SymmetricEigen eigen = symmetric_eigen(0.5 * (gram + gram.transpose()));
+  const VecX values = eigen.values.reverse();
   Eigen::Index count = 0;
   while (count < std::min<Eigen::Index>(most, values.size()) && values[count] > 1e-14 * values[0]) ++count;
-  MatX directions = shapes * eigen.eigenvectors().rightCols(count).rowwise().reverse();
+  MatX directions = shapes * eigen.vectors.rightCols(count).rowwise().reverse();
   for (Eigen::Index c = 0; c < count; ++c) directions.col(c) /= std::sqrt(values[c]);
   return directions;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/cubature/train_cubature.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/clip_responses.h"
 #include "supple/offline/posespace/cubature/between_training.h"
-
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -132,8 +130,9 @@ class Trainer {
     std::vector<MatX> responding;
     for (std::size_t i = 0; i < input_.poses.size(); ++i) {
       const MatX& stiffness = input_.stiffness[i];
-      const double softest = Eigen::SelfAdjointEigenSolver<MatX>(stiffness, Eigen::EigenvaluesOnly).eigenvalues()[0];
-      responding.push_back(softest * stiffness.llt().solve(turned(input_.poses[i]).transpose()).transpose());
+      const double softest = symmetric_eigenvalues(stiffness)[0];
+      responding.push_back(softest *
+                           PositiveFactor(stiffness).solve(MatX(turned(input_.poses[i]).transpose())).transpose());
     }
     const auto sample = [&](int count, bool training) {
       std::vector<CubatureSamples> all;
