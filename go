@@ -121,14 +121,30 @@ configure() {
 
 compile() { cmake --build "build/$1" --parallel "$(job_count)" "${@:2}"; }
 
-# The command needs no test packages: tests stay out of a build folder until `./go test` asks for them.
+# build TARGETS… [-- cmake arguments]: the command and what else is named. It needs no test packages, and no benchmarks:
+# they stay out of a build folder until a verb asks for them.
 build() {
   need build
-  local name
+  local name targets=(supple_cli)
+  while (($#)) && [[ $1 != -- ]]; do targets+=("$1"); shift; done
+  (($# == 0)) || shift
   name=$(preset)
-  if [[ -e build/$name/CMakeCache.txt ]]; then configure "$name"; else configure "$name" -DSUPPLE_BUILD_TESTS=OFF; fi
-  compile "$name" --target supple_cli
+  [[ -e build/$name/CMakeCache.txt ]] || set -- -DSUPPLE_BUILD_TESTS=OFF -DSUPPLE_BUILD_BENCH=OFF "$@"
+  configure "$name" "$@"
+  need_targets "$name" "${targets[@]}"
+  compile "$name" --target "${targets[@]}"
   ln -sfn "build/$name/supple" supple
+}
+
+# What a verb will want, before anything is compiled: a part that CMake left out is found now, not after a quarter of an
+# hour.
+need_targets() {
+  local known target
+  known=$(cmake --build "build/$1" --target help)
+  for target in "${@:2}"; do
+    grep -qE "^(\.\.\. )?$target(:| |\$)" <<<"$known" ||
+      die "this build has no target '$target'; CMake left it out: cmake --preset $1 says why."
+  done
 }
 
 # ---- verbs ----------------------------------------------------------------------------------------------------------------
@@ -141,11 +157,10 @@ verb_build() {
 # Our mascot with soft tissue: the file, a picture and an animated preview.
 verb_demo() {
   need build viewer
-  build
-  local name folder=out/demo
-  name=$(preset)
-  compile "$name" --target supple_gallery
-  local gallery=build/$name/supple_gallery
+  build supple_gallery -- -DSUPPLE_GALLERY=ON
+  local folder=out/demo
+  local gallery
+  gallery=build/$(preset)/supple_gallery
   ./supple example mascot -o "$folder" --quiet
   ./supple bake "$folder/mascot.toml" -o "$folder/mascot_soft.glb" "$@"
   printf 'mascot\t%s\t%s\n' "$folder/mascot.glb" "$folder/mascot_soft.glb" >"$folder/pairs.tsv"
@@ -156,7 +171,7 @@ verb_demo() {
 
 verb_bench() {
   need bench
-  build
+  build -- -DSUPPLE_BUILD_BENCH=ON
   ./supple bench "$@"
 }
 
@@ -164,7 +179,7 @@ verb_test() {
   need build test viewer
   local name
   name=$(preset)
-  configure "$name" -DSUPPLE_BUILD_TESTS=ON
+  configure "$name" -DSUPPLE_BUILD_TESTS=ON -DSUPPLE_BUILD_BENCH=ON -DSUPPLE_GALLERY=ON
   compile "$name"
   ln -sfn "build/$name/supple" supple
   ctest --test-dir "build/$name" --output-on-failure --parallel "$(job_count)" "$@"
@@ -174,11 +189,10 @@ verb_test() {
 # rigid beside soft. What can't be baked is named at the end; the sheet shows the rest.
 verb_gallery() {
   need build viewer
-  build
-  local name folder=build/gallery assets=../shared/assets/rigged failed=0
-  name=$(preset)
-  compile "$name" --target supple_gallery
-  local gallery=build/$name/supple_gallery
+  build supple_gallery -- -DSUPPLE_GALLERY=ON
+  local folder=build/gallery assets=../shared/assets/rigged failed=0
+  local gallery
+  gallery=build/$(preset)/supple_gallery
   mkdir -p "$folder/in" "$folder/soft"
   gallery_inputs "$gallery" "$assets" "$folder" >"$folder/pairs.tsv"
   while IFS=$'\t' read -r character file soft; do
@@ -289,12 +303,25 @@ verb_install() {
   cmake --install "build/$(preset)" --prefix "$1"
 }
 
-# The proof that nothing installed by hand is needed: the README's commands on a bare Debian 12.
+# What `demo` and `test` install, configure and build, without compiling any of it: run by `./go fresh --quick`.
+verb_parts() {
+  need build test viewer
+  local name
+  name=$(preset)
+  configure "$name" -DSUPPLE_BUILD_TESTS=ON -DSUPPLE_BUILD_BENCH=ON -DSUPPLE_GALLERY=ON
+  need_targets "$name" supple_cli supple_gallery supple_c supple_unit_tests supple_runtime_tests supple_sample_tests \
+    supple_gallery_tests supple_verification_tests supple_cli_tests supple_integration_tests drive_arm
+  say "everything that demo and test build is there"
+}
+
+# The proof that nothing installed by hand is needed: the README's commands on a bare Debian 12. --quick: their packages
+# and targets only.
 verb_fresh() {
   need fresh
   [[ -z $(git status --porcelain) ]] || say "only what is committed is tested; there are changes that are not"
   local verbs=("$@")
   ((${#verbs[@]})) || verbs=(demo test)
+  [[ ${verbs[0]} != --quick ]] || verbs=(parts)
   mkdir -p build/fresh
   rm -rf build/fresh/clone
   git clone --quiet --no-hardlinks . build/fresh/clone
@@ -323,7 +350,8 @@ verb_help() {
   fuzz [seconds]   every file reader against hostile input, 30 s each
   tidy             clang-tidy over what changed in the code, shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted
-  fresh [verbs]    clones the last commit into a bare Debian 12 and runs demo and test there
+  fresh [verbs]    clones the last commit into a bare Debian 12 and runs demo and test there;
+                   --quick: installs and configures there, and looks for all targets
   clean            removes everything that was built
 
 The first run installs what is missing (cmake/packages.txt). CMAKE_BUILD_PARALLEL_LEVEL sets the number of compilers.
@@ -334,7 +362,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | install | asan | fuzz | tidy | format | fresh | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | install | asan | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

@@ -145,6 +145,7 @@ std::string overview() {
 }
 
 Error unknown_command(const std::string& name) {
+  if (name == "bench") return usage_error("this build has no benchmarks; ./go bench builds them");
   std::vector<std::string_view> names;
   for (const RegisteredCommand* command : registered_commands()) names.push_back(command->name);
   const std::string_view near = nearest_name(name, names);

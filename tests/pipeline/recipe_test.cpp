@@ -152,7 +152,7 @@ TEST_F(RecipeTest, WrongUnitsAreToldWhatToWrite) {
   expect_refusal("[material]\ndensity = 1060000\n", "line 3", "it is in kg/m³");
 }
 
-TEST_F(RecipeTest, LocalRegionsAreRefusedWithTheirLine) {
+TEST_F(RecipeTest, PatchesAreRefusedWithTheirLine) {
   expect_refusal("[[local]]\njoints = [\"head\"]\n", "line 2", "needs the key \"name\"");
   expect_refusal("[[local]]\nname = \"head\"\n", "line 2", "to say where it is");
   expect_refusal("[[local]]\nname = \"a\"\njoint = [\"head\"]\n", "line 4", "did you mean \"joints\"?");
@@ -162,7 +162,7 @@ TEST_F(RecipeTest, LocalRegionsAreRefusedWithTheirLine) {
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\nmodes = 0\n", "line 5", "whole number of at least 1");
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\nmodes = 401\n", "line 5", "at most 400");
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\n[[local]]\nname = \"a\"\njoints = [\"c\"]\n", "line 5",
-                 "two local");
+                 "two patches");
 }
 
 TEST_F(RecipeTest, ReachesAreRefusedWithTheirLine) {
