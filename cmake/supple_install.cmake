@@ -8,14 +8,31 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/supple)
-set(header_rooms base math mesh fem rig asset runtime)
+
+# install_headers(GROUP): those of a group of public_headers.txt.
+function(install_headers group)
+  file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/public_headers.txt lines REGEX "^[^#]")
+  set(on FALSE)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^\\[")
+      set(on FALSE)
+      if(line STREQUAL "[${group}]")
+        set(on TRUE)
+      endif()
+    elseif(on)
+      cmake_path(GET line PARENT_PATH folder)
+      install(FILES ${PROJECT_SOURCE_DIR}/src/supple/${line} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/supple/${folder})
+    endif()
+  endforeach()
+endfunction()
+install_headers(runtime)
 
 # One export file per library, so that a user of the runtime never meets the other's dependencies.
 install(TARGETS supple_runtime EXPORT supple_runtime_targets)
 install(EXPORT supple_runtime_targets NAMESPACE supple:: DESTINATION ${package_dir} FILE supple-runtime-targets.cmake)
 
 if(TARGET supple)
-  list(APPEND header_rooms offline io pipeline)
+  install_headers(supple)
   install(TARGETS supple EXPORT supple_targets)
   install(EXPORT supple_targets NAMESPACE supple:: DESTINATION ${package_dir} FILE supple-supple-targets.cmake)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindMETIS.cmake DESTINATION ${package_dir})
@@ -24,12 +41,6 @@ if(TARGET supple_cli)
   install(TARGETS supple_cli RUNTIME)
 endif()
 
-foreach(room IN LISTS header_rooms)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/supple/${room})
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/supple/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/supple
-            FILES_MATCHING PATTERN "*.h")
-  endif()
-endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/supple-config.cmake.in ${PROJECT_BINARY_DIR}/supple-config.cmake
