@@ -3,9 +3,9 @@
 #include "supple/fem/modes.h"
 #include "command.h"
 #include "mesh_options.h"
+#include "supple/io/mesh/vertex_selection.h"
 #include "supple/io/mesh/vtu.h"
 #include "supple/mesh/bounds.h"
-#include "supple/mesh/vertex_selection.h"
 #include "supple/pipeline/object/scene_body.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The z-buffer under render.h: projects points, fills triangles, draws lines. Internal to io/.
+// The z-buffer under render.h: projects points, fills triangles, draws lines. For render.cpp.
 #pragma once
 
 #include "supple/pictures/render.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoadedMesh: what every reader gives, and the last touches that all readers share.
+// LoadedMesh: what every reader gives, and the last touches that all readers share. SaveOptions: what writers are told
+// where their format leaves a choice.
 #pragma once
 
 #include "supple/base/result.h"
@@ -18,6 +19,14 @@ struct LoadedMesh {
   std::variant<Surface, TetMesh, HexMesh> mesh;
   std::string format;                 ///< such as "Vega", "Gmsh 4.1 binary", "OBJ"
   std::vector<std::string> warnings;  ///< each a sentence: what was repaired or left out
+};
+
+enum class GmshVersion { v2_2, v4_1 };
+enum class Encoding { ascii, binary };
+
+struct SaveOptions {
+  GmshVersion gmsh_version = GmshVersion::v4_1;
+  Encoding encoding = Encoding::binary;  ///< for .msh, .stl and .ply; the other formats are always text
 };
 
 /// Turns elements of negative volume around and counts those without volume; warns about both.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "supple/io/mesh/loaded_mesh.h"
-#include "supple/io/mesh/save_options.h"
 
 #include <filesystem>
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "supple/base/clock.h"
-#include "supple/mesh/vertex_selection.h"
+#include "supple/io/mesh/vertex_selection.h"
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/offline/modes/modal_basis.h"
 #include "supple/offline/sketch/sketch_basis.h"

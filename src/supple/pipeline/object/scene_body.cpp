@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "supple/fem/loads.h"
+#include "supple/io/mesh/vertex_selection.h"
 #include "supple/mesh/topology.h"
-#include "supple/mesh/vertex_selection.h"
 
 namespace supple {
 namespace {

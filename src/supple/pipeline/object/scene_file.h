@@ -63,7 +63,7 @@ struct TimeWindow {
   bool always() const { return !(start > 0) && end == std::numeric_limits<double>::infinity(); }
 };
 
-/// Selections are those of mesh/vertex_selection.h.
+/// Selections are those of io/mesh/vertex_selection.h.
 struct SceneForce {
   std::string select;
   Vec3 newtons = Vec3::Zero();

@@ -6,9 +6,9 @@
 #include "supple/asset/subspace_archive.h"
 #include "supple/base/nearest_name.h"
 #include "supple/io/mesh/mesh_file.h"
+#include "supple/io/mesh/vertex_selection.h"
 #include "supple/mesh/box.h"
 #include "supple/mesh/material_regions.h"
-#include "supple/mesh/vertex_selection.h"
 
 namespace supple {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/mesh/vertex_selection.h"
+#include "supple/io/mesh/vertex_selection.h"
 
 #include "supple/mesh/box.h"
 
