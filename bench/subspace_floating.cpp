@@ -89,9 +89,9 @@ void add_error(Report& report, const std::string& row, const Error& error) {
 
 /// Six objects at once, from their start until most lie still.
 void add_pile(Report& report, int steps) {
-  const Result<FallingScene> scene = make_falling();
-  if (!scene.ok()) return add_error(report, "six_objects", scene.error());
-  Result<FloatingWorld> world = start_falling(*scene);
+  const Result<FallingObjects> falling = make_falling();
+  if (!falling.ok()) return add_error(report, "six_objects", falling.error());
+  Result<FloatingWorld> world = start_falling(*falling);
   if (!world.ok()) return add_error(report, "six_objects", world.error());
   const FallingFilm film = film_falling(*world, 1e-3 * steps, 1, Progress::silent());
   report.add({.table = "subspace/floating",

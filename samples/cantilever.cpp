@@ -64,20 +64,20 @@ RenderLines outline_of(const Surface& surface) {
   return lines;
 }
 
-RenderScene mode_scene(const TetMesh& mesh, const BoundarySurface& skin, const VecX& shape) {
+RenderSetup mode_picture(const TetMesh& mesh, const BoundarySurface& skin, const VecX& shape) {
   const double length = bounds_of(mesh.vertices).size().x();
   const std::vector<Vec3> displacements = on_surface(skin, shape, visible_scale(mesh, shape, 0.17 * length, 0.9));
-  RenderScene scene;
-  RenderBody& beam = scene.bodies.emplace_back();
+  RenderSetup picture;
+  RenderBody& beam = picture.bodies.emplace_back();
   beam.surface = skin.surface;
   for (std::size_t v = 0; v < displacements.size(); ++v) beam.surface.vertices[v] += displacements[v];
   beam.colors = colors_by_length(displacements, largest(displacements));
-  RenderBody& wall = scene.bodies.emplace_back();
+  RenderBody& wall = picture.bodies.emplace_back();
   wall.surface = wall_beside(bounds_of(skin.surface.vertices));
   wall.color = hex_color(0x8d949e);
   wall.gloss = 0.05;
-  scene.lines.push_back(outline_of(skin.surface));
-  return scene;
+  picture.lines.push_back(outline_of(skin.surface));
+  return picture;
 }
 
 Status write_picture(const TetMesh& mesh, const BoundarySurface& skin, const std::vector<VecX>& shapes,
@@ -92,20 +92,20 @@ Status write_picture(const TetMesh& mesh, const BoundarySurface& skin, const std
   std::vector<Vec3> framed;
   for (const Vec3& p : corners) framed.push_back(p + bounds.min - room);
   // One camera for all, that sees every shape whole.
-  std::vector<RenderScene> scenes;
+  std::vector<RenderSetup> pictures;
   for (std::size_t i = 0; i < std::min(shown_modes, shapes.size()); ++i) {
-    const RenderScene& scene = scenes.emplace_back(mode_scene(mesh, skin, shapes[i]));
-    const std::vector<Vec3>& beam = scene.bodies.front().surface.vertices;
+    const RenderSetup& picture = pictures.emplace_back(mode_picture(mesh, skin, shapes[i]));
+    const std::vector<Vec3>& beam = picture.bodies.front().surface.vertices;
     framed.insert(framed.end(), beam.begin(), beam.end());
   }
   const Camera camera =
       frame_points(framed, Vec3(0.62, 0.42, 1.0), static_cast<double>(settings.width) / settings.height, 0.05);
   std::vector<SheetPanel> panels;
-  for (std::size_t i = 0; i < scenes.size(); ++i) {
-    scenes[i].camera = camera;
-    scenes[i].floor_height = bounds.min.y() - 1.6 * room.y();
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    pictures[i].camera = camera;
+    pictures[i].floor_height = bounds.min.y() - 1.6 * room.y();
     panels.push_back(
-        {render(scenes[i], settings), fmt::format("mode {}", i + 1), fmt::format("{:.2f} Hz", frequencies[i])});
+        {render(pictures[i], settings), fmt::format("mode {}", i + 1), fmt::format("{:.2f} Hz", frequencies[i])});
   }
   SheetStyle style;
   style.title = "Vibration modes of a soft cantilever";
@@ -181,7 +181,7 @@ std::vector<double> pluck_weights(const TetMesh& mesh, const std::vector<VecX>& 
 Status write_animation(const TetMesh& mesh, const BoundarySurface& skin, const std::vector<VecX>& shapes,
                        const std::vector<double>& frequencies, const std::filesystem::path& path) {
   const double length = bounds_of(mesh.vertices).size().x();
-  GlbScene scene;
+  GlbModel model;
   GlbObject beam;
   beam.name = "beam";
   beam.surface = skin.surface;
@@ -198,18 +198,18 @@ Status write_animation(const TetMesh& mesh, const BoundarySurface& skin, const s
   beam.colors = colors_by_length(reach, largest(reach));
   beam.material.color = Color::Ones();
   beam.material.roughness = 0.45;
-  scene.objects.push_back(std::move(beam));
-  GlbObject& wall = scene.objects.emplace_back();
+  model.objects.push_back(std::move(beam));
+  GlbObject& wall = model.objects.emplace_back();
   wall.name = "wall";
   wall.surface = wall_beside(bounds_of(skin.surface.vertices));
   wall.material.color = hex_color(0x8d949e);
-  scene.clips.push_back(pluck_clip("pluck", weights, frequencies));
+  model.clips.push_back(pluck_clip("pluck", weights, frequencies));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     std::vector<double> alone(shapes.size(), 0.0);
     alone[i] = 1;
-    scene.clips.push_back(pluck_clip(fmt::format("mode {} ({:.2f} Hz)", i + 1, frequencies[i]), alone, frequencies));
+    model.clips.push_back(pluck_clip(fmt::format("mode {} ({:.2f} Hz)", i + 1, frequencies[i]), alone, frequencies));
   }
-  return write_glb(path, scene);
+  return write_glb(path, model);
 }
 
 Status check_modes(const TetMesh& mesh, const std::vector<VecX>& shapes, const std::vector<double>& frequencies) {
@@ -227,7 +227,7 @@ Status check_modes(const TetMesh& mesh, const std::vector<VecX>& shapes, const s
 
 }  // namespace
 
-double CantileverScene::beam_theory_frequency(int n) const {
+double Cantilever::beam_theory_frequency(int n) const {
   // Newton on cos λ + 1 / cosh λ = 0 from the asymptote λ_n → (n - 1/2) π.
   double lambda = (n - 0.5) * std::numbers::pi;
   for (int round = 0; round < 20; ++round) {
@@ -240,14 +240,14 @@ double CantileverScene::beam_theory_frequency(int n) const {
          std::sqrt(material.young / material.density);
 }
 
-CantileverScene make_cantilever(int cells) {
-  CantileverScene scene;
-  scene.mesh = make_tet_box(scene.size, {10 * cells, cells, cells});
-  set_uniform_material(scene.mesh, scene.material);
-  for (std::size_t v = 0; v < scene.mesh.vertices.size(); ++v) {
-    if (scene.mesh.vertices[v].x() == 0) scene.fixed_vertices.push_back(static_cast<Index>(v));
+Cantilever make_cantilever(int cells) {
+  Cantilever beam;
+  beam.mesh = make_tet_box(beam.size, {10 * cells, cells, cells});
+  set_uniform_material(beam.mesh, beam.material);
+  for (std::size_t v = 0; v < beam.mesh.vertices.size(); ++v) {
+    if (beam.mesh.vertices[v].x() == 0) beam.fixed_vertices.push_back(static_cast<Index>(v));
   }
-  return scene;
+  return beam;
 }
 
 Status write_vibration(const TetMesh& mesh, const std::vector<VecX>& mode_shapes,

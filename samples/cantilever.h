@@ -11,7 +11,7 @@
 namespace supple {
 
 /// The beam lies along x from the origin; its fixed end is the face x = 0.
-struct CantileverScene {
+struct Cantilever {
   TetMesh mesh;
   std::vector<Index> fixed_vertices;
   Vec3 size = Vec3(1, 0.1, 0.1);  ///< [m]
@@ -23,7 +23,7 @@ struct CantileverScene {
 };
 
 /// `cells` along the thickness; the length has ten times as many.
-CantileverScene make_cantilever(int cells = 4);
+Cantilever make_cantilever(int cells = 4);
 
 /// Shows vibration modes in two files:
 /// - cantilever.png: the first shapes with their frequencies, coloured by displacement, the beam at rest as an outline;

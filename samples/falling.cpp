@@ -89,18 +89,18 @@ Result<FallingKind> make_falling_kind(const std::string& name, int coordinates, 
   return kind;
 }
 
-Result<FallingScene> make_falling(int coordinates, int linear_modes, Progress& progress) {
-  FallingScene scene;
+Result<FallingObjects> make_falling(int coordinates, int linear_modes, Progress& progress) {
+  FallingObjects falling;
   for (const char* name : {"ring", "jack", "starfish"}) {
     Result<FallingKind> kind = make_falling_kind(name, coordinates, linear_modes, progress);
     SUPPLE_RETURN_IF_ERROR(kind);
-    scene.kinds.push_back(*std::move(kind));
+    falling.kinds.push_back(*std::move(kind));
   }
-  scene.settings.stiffness_damping = 2e-3;
-  scene.world.contact.stiffness = 4000;
-  scene.world.contact.damping = 0.3;
-  scene.world.contact.friction = 0.4;
-  scene.objects = {
+  falling.settings.stiffness_damping = 2e-3;
+  falling.world.contact.stiffness = 4000;
+  falling.world.contact.damping = 0.3;
+  falling.world.contact.friction = 0.4;
+  falling.objects = {
       {0, Vec3(-0.05, 0.35, 0.0), turned(0.4, Vec3(1, 0, 0.4)), Vec3::Zero(), Vec3(0, 0, 1)},
       {1, Vec3(0.06, 0.80, 0.02), turned(0.7, Vec3(1, 1, 0)), Vec3::Zero(), Vec3(2, 1, 0)},
       {2, Vec3(-0.10, 1.20, 0.05), turned(1.1, Vec3(0.3, 0, 1)), Vec3::Zero(), Vec3(1, 3, -2)},
@@ -108,22 +108,22 @@ Result<FallingScene> make_falling(int coordinates, int linear_modes, Progress& p
       {2, Vec3(0.02, 2.10, 0.05), turned(0.3, Vec3(1, 0, 1)), Vec3::Zero(), Vec3(-2, 2, 1)},
       {1, Vec3(-0.06, 2.55, -0.02), turned(2.0, Vec3(0, 1, 1)), Vec3::Zero(), Vec3(4, 0, 2)},
   };
-  return scene;
+  return falling;
 }
 
-Result<FloatingWorld> start_falling(const FallingScene& scene) {
+Result<FloatingWorld> start_falling(const FallingObjects& falling) {
   std::vector<FloatingBody> bodies;
   std::vector<ContactShape> shapes;
-  for (const FallingObject& object : scene.objects) {
-    const FallingKind& kind = scene.kinds[object.kind];
-    Result<FloatingBody> body = FloatingBody::create(kind.model, scene.settings);
+  for (const FallingObject& object : falling.objects) {
+    const FallingKind& kind = falling.kinds[object.kind];
+    Result<FloatingBody> body = FloatingBody::create(kind.model, falling.settings);
     SUPPLE_RETURN_IF_ERROR(body);
     body->reset(object.position, object.orientation);
     body->set_velocity({object.velocity, object.angular_velocity, VecX::Zero(kind.model.size())});
     bodies.push_back(*std::move(body));
     shapes.push_back(kind.shape);
   }
-  return FloatingWorld::create(std::move(bodies), std::move(shapes), {{}}, scene.world);
+  return FloatingWorld::create(std::move(bodies), std::move(shapes), {{}}, falling.world);
 }
 
 FallingFilm film_falling(FloatingWorld& world, double seconds, double frames_per_second, Progress& progress) {

@@ -31,7 +31,7 @@ struct FallingObject {
   Vec3 angular_velocity = Vec3::Zero();
 };
 
-struct FallingScene {
+struct FallingObjects {
   std::vector<FallingKind> kinds;
   std::vector<FallingObject> objects;
   FloatingSettings settings;
@@ -39,13 +39,14 @@ struct FallingScene {
 };
 
 /// `coordinates` for each object (paper: 40), from `linear_modes` modes (paper: 20).
-Result<FallingScene> make_falling(int coordinates = 24, int linear_modes = 10, Progress& progress = Progress::silent());
+Result<FallingObjects> make_falling(int coordinates = 24, int linear_modes = 10,
+                                    Progress& progress = Progress::silent());
 /// The kinds alone: ring, jack, starfish.
 Result<FallingKind> make_falling_kind(const std::string& name, int coordinates, int linear_modes,
                                       Progress& progress = Progress::silent());
 
 /// All objects at their starts, over the plane y = 0.
-Result<FloatingWorld> start_falling(const FallingScene& scene);
+Result<FloatingWorld> start_falling(const FallingObjects& falling);
 
 struct FallingFilm {
   double frames_per_second = 0.0;
@@ -56,6 +57,6 @@ struct FallingFilm {
 FallingFilm film_falling(FloatingWorld& world, double seconds, double frames_per_second, Progress& progress);
 
 /// falling.png: moments of the fall; falling.glb: all of it. The folder is made if it's missing.
-Status write_falling(const FallingScene& scene, const FallingFilm& film, const std::filesystem::path& directory);
+Status write_falling(const FallingObjects& falling, const FallingFilm& film, const std::filesystem::path& directory);
 
 }  // namespace supple

@@ -19,10 +19,10 @@ Surface surface_of(const FallingKind& kind, const std::vector<Vec3>& positions) 
   return {positions, kind.model.surface.triangles, {}, {}};
 }
 
-RenderScene moment(const FallingScene& scene, const FallingFilm& film, std::size_t frame) {
-  RenderScene picture;
-  for (std::size_t k = 0; k < scene.objects.size(); ++k) {
-    const FallingKind& kind = scene.kinds[scene.objects[k].kind];
+RenderSetup moment(const FallingObjects& falling, const FallingFilm& film, std::size_t frame) {
+  RenderSetup picture;
+  for (std::size_t k = 0; k < falling.objects.size(); ++k) {
+    const FallingKind& kind = falling.kinds[falling.objects[k].kind];
     RenderBody& body = picture.bodies.emplace_back();
     body.surface = surface_of(kind, film.frames[k][frame]);
     body.color = kind.color;
@@ -33,7 +33,7 @@ RenderScene moment(const FallingScene& scene, const FallingFilm& film, std::size
   return picture;
 }
 
-Status write_picture(const FallingScene& scene, const FallingFilm& film, const std::filesystem::path& path) {
+Status write_picture(const FallingObjects& falling, const FallingFilm& film, const std::filesystem::path& path) {
   RenderSettings settings;
   settings.width = 480;
   settings.height = 400;
@@ -44,22 +44,23 @@ Status write_picture(const FallingScene& scene, const FallingFilm& film, const s
   for (const double seconds : shown_seconds) {
     const auto frame = to_size(seconds * film.frames_per_second + 0.5);
     if (frame >= film.frames[0].size()) break;
-    RenderScene picture = moment(scene, film, frame);
+    RenderSetup picture = moment(falling, film, frame);
     picture.camera = camera;
     panels.push_back({render(picture, settings), fmt::format("{:.2f} s", seconds), ""});
   }
   SheetStyle style;
   style.title = "Soft objects fall";
-  style.subtitle = fmt::format("{} bodies of {} coordinates each", scene.objects.size(), scene.kinds[0].model.size());
+  style.subtitle =
+      fmt::format("{} bodies of {} coordinates each", falling.objects.size(), falling.kinds[0].model.size());
   return write_png(path, contact_sheet(panels, style));
 }
 
-Status write_animation(const FallingScene& scene, const FallingFilm& film, const std::filesystem::path& path) {
-  GlbScene glb;
+Status write_animation(const FallingObjects& falling, const FallingFilm& film, const std::filesystem::path& path) {
+  GlbModel glb;
   GlbClip clip;
   clip.name = "fall";
-  for (std::size_t k = 0; k < scene.objects.size(); ++k) {
-    const FallingKind& kind = scene.kinds[scene.objects[k].kind];
+  for (std::size_t k = 0; k < falling.objects.size(); ++k) {
+    const FallingKind& kind = falling.kinds[falling.objects[k].kind];
     GlbObject object;
     object.name = fmt::format("{} {}", kind.name, k + 1);
     object.surface = surface_of(kind, film.frames[k][0]);
@@ -84,12 +85,12 @@ Status write_animation(const FallingScene& scene, const FallingFilm& film, const
 
 }  // namespace
 
-Status write_falling(const FallingScene& scene, const FallingFilm& film, const std::filesystem::path& directory) {
+Status write_falling(const FallingObjects& falling, const FallingFilm& film, const std::filesystem::path& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return failure(fmt::format("{}: cannot be made ({}).", directory.string(), error.message()));
-  SUPPLE_RETURN_IF_ERROR(write_picture(scene, film, directory / "falling.png"));
-  return write_animation(scene, film, directory / "falling.glb");
+  SUPPLE_RETURN_IF_ERROR(write_picture(falling, film, directory / "falling.png"));
+  return write_animation(falling, film, directory / "falling.glb");
 }
 
 }  // namespace supple

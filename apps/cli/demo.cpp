@@ -18,7 +18,7 @@ struct Options {
 constexpr int shown_modes = 8;
 
 Status cantilever_demo(const Options& options, Session& session) {
-  const CantileverScene scene = make_cantilever();
+  const Cantilever scene = make_cantilever();
   const Result<ElasticBody> body = ElasticBody::create(scene.mesh, MaterialModel::linear);
   SUPPLE_RETURN_IF_ERROR(body);
   const Result<Modes> modes = compute_modes(*body, scene.fixed_vertices, {.count = shown_modes}, session.progress);
@@ -48,7 +48,7 @@ Status cantilever_demo(const Options& options, Session& session) {
 }
 
 Status falling_demo(const Options& options, Session& session) {
-  const Result<FallingScene> scene = make_falling(24, 10, session.progress);
+  const Result<FallingObjects> scene = make_falling(24, 10, session.progress);
   SUPPLE_RETURN_IF_ERROR(scene);
   Result<FloatingWorld> world = start_falling(*scene);
   SUPPLE_RETURN_IF_ERROR(world);
@@ -85,7 +85,7 @@ RunCommand add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("scene", options->scene, "What to show: cantilever or falling")
       ->check(CLI::IsMember({"cantilever", "falling"}))
-      ->type_name("SCENE")
+      ->type_name("SAMPLE")
       ->capture_default_str();
   app.add_option("-o,--output", options->directory, "Folder to write to; made if it's missing")
       ->type_name("DIR")

@@ -54,12 +54,12 @@ SheetPanel blank_panel(const GallerySettings& settings, const std::string& capti
   return panel;
 }
 
-DrawScene scene_of(std::vector<DrawMesh> meshes, const Camera& camera, double floor) {
-  DrawScene scene;
-  scene.meshes = std::move(meshes);
-  scene.camera = camera;
-  scene.floor_height = floor;
-  return scene;
+DrawSetup setup_of(std::vector<DrawMesh> meshes, const Camera& camera, double floor) {
+  DrawSetup setup;
+  setup.meshes = std::move(meshes);
+  setup.camera = camera;
+  setup.floor_height = floor;
+  return setup;
 }
 
 double lowest(const std::vector<Vec3>& points) { return bounds_of(points).min.y(); }
@@ -101,9 +101,9 @@ class RowMaker {
     const std::vector<Color> colors = displacement_colors(distances, end * both.rigid().height());
     std::vector<SheetPanel> panels;
     const std::string when = fmt::format("{} {:.2f} s", short_name(row.clip), row.time);
-    SUPPLE_RETURN_IF_ERROR(add(panels, scene_of(both.rigid().drawn(positions.rigid), camera, floor), row.name, when));
-    SUPPLE_RETURN_IF_ERROR(add(panels, scene_of(both.soft().drawn(positions.soft), camera, floor), "soft", ""));
-    SUPPLE_RETURN_IF_ERROR(add(panels, scene_of(both.soft().drawn(positions.soft, colors), camera, floor),
+    SUPPLE_RETURN_IF_ERROR(add(panels, setup_of(both.rigid().drawn(positions.rigid), camera, floor), row.name, when));
+    SUPPLE_RETURN_IF_ERROR(add(panels, setup_of(both.soft().drawn(positions.soft), camera, floor), "soft", ""));
+    SUPPLE_RETURN_IF_ERROR(add(panels, setup_of(both.soft().drawn(positions.soft, colors), camera, floor),
                                fmt::format("{:.2f} %", 100 * row.largest), "of the height"));
     draw_color_bar(panels.back().image, end);
     return panels;
@@ -114,15 +114,15 @@ class RowMaker {
     const std::vector<Vec3> rest = rigid.at_rest();
     const Camera camera = character_camera(rest, settings_.width, settings_.height);
     std::vector<SheetPanel> panels;
-    SUPPLE_RETURN_IF_ERROR(add(panels, scene_of(rigid.drawn(rest), camera, lowest(rest)), row.name, "at rest"));
+    SUPPLE_RETURN_IF_ERROR(add(panels, setup_of(rigid.drawn(rest), camera, lowest(rest)), row.name, "at rest"));
     panels.push_back(blank_panel(settings_, "not baked"));
     panels.push_back(blank_panel(settings_, ""));
     return panels;
   }
 
-  Status add(std::vector<SheetPanel>& panels, const DrawScene& scene, const std::string& caption,
+  Status add(std::vector<SheetPanel>& panels, const DrawSetup& setup, const std::string& caption,
              const std::string& note) {
-    Result<Image> image = offscreen_.picture(scene, {settings_.width, settings_.height, 2});
+    Result<Image> image = offscreen_.picture(setup, {settings_.width, settings_.height, 2});
     SUPPLE_RETURN_IF_ERROR(image);
     panels.push_back({std::move(*image), caption, note});
     return {};

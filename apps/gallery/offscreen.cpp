@@ -91,7 +91,7 @@ struct EglContext {
 
 constexpr int samples = 4;
 
-// Where the scene is drawn, and where its samples are put together.
+// Where the setup is drawn, and where its samples are put together.
 class Canvas {
  public:
   Canvas(const GlApi& gl, int width, int height, int samples_per_pixel)
@@ -143,7 +143,7 @@ class Canvas {
 struct Offscreen::Parts {
   EglContext egl;  // last to go
   GlApi gl;
-  std::optional<SceneRenderer> renderer;
+  std::optional<SurfaceRenderer> renderer;
 };
 
 Offscreen::Offscreen(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -157,7 +157,7 @@ Result<Offscreen> Offscreen::create() {
   Result<GlApi> gl = load_gl([](const char* name) { return reinterpret_cast<void*>(eglGetProcAddress(name)); });
   SUPPLE_RETURN_IF_ERROR(gl);
   parts->gl = *gl;
-  Result<SceneRenderer> renderer = SceneRenderer::create(parts->gl);
+  Result<SurfaceRenderer> renderer = SurfaceRenderer::create(parts->gl);
   SUPPLE_RETURN_IF_ERROR(renderer);
   parts->renderer.emplace(std::move(*renderer));
   return Offscreen(std::move(parts));
@@ -168,7 +168,7 @@ std::string Offscreen::driver() const {
   return name == nullptr ? "unknown" : reinterpret_cast<const char*>(name);
 }
 
-Result<Image> Offscreen::picture(const DrawScene& scene, const PictureSettings& settings) {
+Result<Image> Offscreen::picture(const DrawSetup& setup, const PictureSettings& settings) {
   const GlApi& gl = parts_->gl;
   const int more = std::clamp(settings.oversampling, 1, 2);  // a linear filter takes the mean of two pixels, no more
   GLint most = 0;
@@ -182,7 +182,7 @@ Result<Image> Offscreen::picture(const DrawScene& scene, const PictureSettings& 
       small(gl, width, height, 0);
   if (!fine.complete() || !resolved.complete() || !small.complete())
     return failure("The OpenGL driver can't draw with four samples per pixel; use Mesa's software driver.");
-  parts_->renderer->draw(scene, fine.name(), more * width, more * height);
+  parts_->renderer->draw(setup, fine.name(), more * width, more * height);
   fine.copy_to(resolved);
   resolved.copy_to(small);
   if (gl.GetError() != GL_NO_ERROR) return failure("The OpenGL driver reported an error while drawing.");

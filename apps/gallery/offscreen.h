@@ -3,8 +3,8 @@
 // Mesa's software driver, whichever EGL finds.
 #pragma once
 
-#include "scene_renderer.h"
 #include "supple/io/image/image.h"
+#include "surface_renderer.h"
 
 #include <memory>
 
@@ -26,7 +26,7 @@ class Offscreen {
 
   /// The driver's own name, such as "llvmpipe (LLVM 15.0.6, 256 bits)".
   std::string driver() const;
-  Result<Image> picture(const DrawScene& scene, const PictureSettings& settings);
+  Result<Image> picture(const DrawSetup& setup, const PictureSettings& settings);
 
  private:
   struct Parts;

@@ -6,8 +6,8 @@
 // triangles; vertices that the file gives different normals in one place keep a crease between them.
 #pragma once
 
-#include "scene_renderer.h"
 #include "supple/rig/character_rig.h"
+#include "surface_renderer.h"
 
 #include <filesystem>
 
@@ -17,7 +17,7 @@ class PlayedCharacter {
  public:
   static Result<PlayedCharacter> load(const std::filesystem::path& path);
 
-  /// A primitive of a mesh in its place of the scene.
+  /// A primitive of a mesh in its place in the file.
   struct Part {
     Index node = 0;  ///< of the file
     std::size_t primitive = 0;

@@ -89,19 +89,19 @@ Result<Preview> make_preview(Offscreen& offscreen, const Comparison& both, const
       for (std::size_t v = 0; v < points->size(); v += 7) seen.push_back((*points)[v]);
     }
   }
-  DrawScene scene;
-  scene.camera = character_camera(seen, settings.width, settings.height);
-  scene.floor_height = stage.min.y();
-  scene.stage = stage;
-  scene.background_top = scene.background_bottom;
+  DrawSetup setup;
+  setup.camera = character_camera(seen, settings.width, settings.height);
+  setup.floor_height = stage.min.y();
+  setup.stage = stage;
+  setup.background_top = setup.background_bottom;
   Preview preview{{}, both.clips()[*clip].name};
   const PictureSettings picture{settings.width, settings.height, 1};
   for (std::size_t k = 0; k < film.size(); ++k) {
-    scene.meshes = both.rigid().drawn(film[k].rigid);
-    const Result<Image> rigid = offscreen.picture(scene, picture);
+    setup.meshes = both.rigid().drawn(film[k].rigid);
+    const Result<Image> rigid = offscreen.picture(setup, picture);
     SUPPLE_RETURN_IF_ERROR(rigid);
-    scene.meshes = both.soft().drawn(film[k].soft);
-    const Result<Image> soft = offscreen.picture(scene, picture);
+    setup.meshes = both.soft().drawn(film[k].soft);
+    const Result<Image> soft = offscreen.picture(setup, picture);
     SUPPLE_RETURN_IF_ERROR(soft);
     preview.frames.push_back(side_by_side(*rigid, *soft));
     tell(k + 1, film.size());

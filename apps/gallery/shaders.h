@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shaders of scene_renderer.cpp. Positions are relative to the camera's target, so that single precision is enough
-// wherever the character stands.
+// The shaders of surface_renderer.cpp. Positions are relative to the camera's target, so that single precision is
+// enough wherever the character stands.
 #pragma once
 
 namespace supple::shaders {

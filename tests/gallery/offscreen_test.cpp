@@ -39,26 +39,26 @@ class OffscreenTest : public testing::Test {
     if (!made.ok()) GTEST_SKIP() << made.error().message;
     offscreen.emplace(std::move(*made));
   }
-  Image picture(const DrawScene& scene, int oversampling = 2) {
-    return offscreen->picture(scene, {200, 160, oversampling}).value();
+  Image picture(const DrawSetup& setup, int oversampling = 2) {
+    return offscreen->picture(setup, {200, 160, oversampling}).value();
   }
   std::optional<Offscreen> offscreen;
 };
 
 /// Seen from the side, so that the floor is no more than a line.
-DrawScene ball_scene() {
-  DrawScene scene;
-  scene.camera.eye = Vec3(0, 0, 10);
-  scene.camera.field_of_view = 30;
-  scene.background_top = scene.background_bottom = Color(1, 1, 1);
-  scene.gloss = 0;
-  scene.meshes.push_back(ball(Vec3::Zero(), 1.5, Color(0, 0, 0)));
-  return scene;
+DrawSetup ball_setup() {
+  DrawSetup setup;
+  setup.camera.eye = Vec3(0, 0, 10);
+  setup.camera.field_of_view = 30;
+  setup.background_top = setup.background_bottom = Color(1, 1, 1);
+  setup.gloss = 0;
+  setup.meshes.push_back(ball(Vec3::Zero(), 1.5, Color(0, 0, 0)));
+  return setup;
 }
 
 // A ball of radius r at distance d covers a disc of radius tan(asin(r/d)) / tan(fov/2) half heights.
 TEST_F(OffscreenTest, ABallCoversTheDiscThatPerspectivePrescribes) {
-  const Image image = picture(ball_scene());
+  const Image image = picture(ball_setup());
   double dark = 0;
   for (std::size_t i = 0; i < image.rgba.size(); i += 4) {
     // Black on white: what a pixel misses in linear light is the share of it that is covered.
@@ -70,62 +70,62 @@ TEST_F(OffscreenTest, ABallCoversTheDiscThatPerspectivePrescribes) {
 }
 
 TEST_F(OffscreenTest, PlacesFarFromTheOriginLookTheSame) {
-  DrawScene scene = ball_scene();
-  const Image here = picture(scene);
+  DrawSetup setup = ball_setup();
+  const Image here = picture(setup);
   const Vec3 away(1e6, -3e5, 2e6);
-  for (Vec3& x : scene.meshes[0].positions) x += away;
-  scene.camera.eye += away;
-  scene.camera.target += away;
-  EXPECT_EQ(picture(scene).rgba, here.rgba);
+  for (Vec3& x : setup.meshes[0].positions) x += away;
+  setup.camera.eye += away;
+  setup.camera.target += away;
+  EXPECT_EQ(picture(setup).rgba, here.rgba);
 }
 
 TEST_F(OffscreenTest, LightComesFromTheUpperLeftAndEdgesAreSmooth) {
-  DrawScene scene = ball_scene();
-  scene.meshes[0] = ball(Vec3::Zero(), 1.5, Color(0.5f, 0.5f, 0.5f));
-  const Image image = picture(scene, 1);
+  DrawSetup setup = ball_setup();
+  setup.meshes[0] = ball(Vec3::Zero(), 1.5, Color(0.5f, 0.5f, 0.5f));
+  const Image image = picture(setup, 1);
   EXPECT_GT(image.pixel(88, 64)[1], image.pixel(112, 96)[1] + 40);
   int between = 0;  // of a black ball on white every grey pixel lies on the edge
-  const Image black = picture(ball_scene(), 1);
+  const Image black = picture(ball_setup(), 1);
   for (int x = 0; x < black.width; ++x)
     for (int y = 0; y < black.height; ++y) between += black.pixel(x, y)[0] > 20 && black.pixel(x, y)[0] < 235 ? 1 : 0;
   EXPECT_GT(between, 100);
 }
 
 TEST_F(OffscreenTest, TheFloorIsDarkestWhereTheBallTouchesIt) {
-  DrawScene scene = ball_scene();
-  scene.camera.eye = Vec3(0, 6, 10);
+  DrawSetup setup = ball_setup();
+  setup.camera.eye = Vec3(0, 6, 10);
   const auto floor_pixel = [&](const Vec3& p) {
-    const Vec3 forward = -scene.camera.eye.normalized(), right = forward.cross(Vec3::UnitY()).normalized();
-    const Vec3 d = p - scene.camera.eye, up = right.cross(forward);
+    const Vec3 forward = -setup.camera.eye.normalized(), right = forward.cross(Vec3::UnitY()).normalized();
+    const Vec3 d = p - setup.camera.eye, up = right.cross(forward);
     const double scale = 80 / std::tan(15 * std::numbers::pi / 180) / d.dot(forward);
     return std::array<int, 2>{static_cast<int>(100 + scale * d.dot(right)), static_cast<int>(80 - scale * d.dot(up))};
   };
-  scene.floor_height = -1.5;
+  setup.floor_height = -1.5;
   const auto brightness = [&](const Vec3& p) {
     const auto [x, y] = floor_pixel(p);
-    return picture(scene).pixel(x, y)[1];
+    return picture(setup).pixel(x, y)[1];
   };
   const int touching = brightness(Vec3(0, -1.5, 0.75)), beside = brightness(Vec3(0, -1.5, 1.8));
   EXPECT_LT(touching, beside - 10);
-  scene.floor_height.reset();
+  setup.floor_height.reset();
   EXPECT_EQ(brightness(Vec3(0, -1.5, 1.8)), 255);
 }
 
 TEST_F(OffscreenTest, TexturesTintTheColours) {
-  DrawScene scene = ball_scene();
-  DrawMesh& mesh = scene.meshes[0];
+  DrawSetup setup = ball_setup();
+  DrawMesh& mesh = setup.meshes[0];
   mesh = ball(Vec3::Zero(), 1.5, Color(0.5f, 0.5f, 0.5f));
   mesh.texcoords.assign(mesh.positions.size(), Eigen::Vector2f(0.5f, 0.5f));
   auto texture = std::make_shared<Image>(2, 2);
   for (std::size_t i = 0; i < texture->rgba.size(); i += 4) texture->rgba[i + 1] = texture->rgba[i + 2] = 0;
   mesh.texture = texture;
-  const Image red = picture(scene);
+  const Image red = picture(setup);
   EXPECT_GT(red.pixel(90, 70)[0], 100);
   EXPECT_EQ(red.pixel(90, 70)[1], 0);
 }
 
 TEST_F(OffscreenTest, RefusesPicturesThatTheDriverCannotHold) {
-  EXPECT_EQ(offscreen->picture(ball_scene(), {1 << 20, 10, 1}).error().kind, ErrorKind::usage);
+  EXPECT_EQ(offscreen->picture(ball_setup(), {1 << 20, 10, 1}).error().kind, ErrorKind::usage);
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ std::vector<float> floats(const Parsed& file, const Json& accessor_index) {
   return values;
 }
 
-GlbScene swaying_box() {
-  GlbScene scene;
-  GlbObject& box = scene.objects.emplace_back();
+GlbModel swaying_box() {
+  GlbModel model;
+  GlbObject& box = model.objects.emplace_back();
   box.name = "box";
   box.surface = boundary_surface(make_hex_box(Vec3(1, 2, 1), {1, 2, 1})).surface;
   MorphTarget sway{"sway", {}};
@@ -61,8 +61,8 @@ GlbScene swaying_box() {
     box.colors.push_back(color_map(p.y() / 2));
   }
   box.targets = {sway};
-  scene.clips = {{"sway", {{0, {0, 0.5, 1}, {0, 1, 0}}}}};
-  return scene;
+  model.clips = {{"sway", {{0, {0, 0.5, 1}, {0, 1, 0}}}}};
+  return model;
 }
 
 TEST(Glb, AccessorsStateTheirExactRangeAndAreAligned) {
@@ -113,43 +113,43 @@ TEST(Glb, ClipHoldsTimesAndWeights) {
 }
 
 TEST(Glb, FramesBecomeTargetsThatAreOnAtTheirTime) {
-  GlbScene scene;
-  scene.objects.emplace_back();
-  scene.objects[0].surface = boundary_surface(make_hex_box(Vec3(1, 1, 1), {1, 1, 1})).surface;
-  std::vector<std::vector<Vec3>> frames(3, scene.objects[0].surface.vertices);
+  GlbModel model;
+  model.objects.emplace_back();
+  model.objects[0].surface = boundary_surface(make_hex_box(Vec3(1, 1, 1), {1, 1, 1})).surface;
+  std::vector<std::vector<Vec3>> frames(3, model.objects[0].surface.vertices);
   for (Vec3& p : frames[2]) p += Vec3(0, 3, 0);
-  const WeightTrack track = add_frames(scene.objects[0], frames, 2);
+  const WeightTrack track = add_frames(model.objects[0], frames, 2);
   EXPECT_EQ(track.times, (std::vector<double>{0, 0.5, 1}));
   EXPECT_EQ(track.weights, (std::vector<double>{0, 0, 1, 0, 0, 1}));
-  EXPECT_EQ(scene.objects[0].targets[1].displacements[0], Vec3(0, 3, 0));
-  scene.clips = {{"frames", {track}}};
-  EXPECT_TRUE(glb_bytes(scene).ok());
+  EXPECT_EQ(model.objects[0].targets[1].displacements[0], Vec3(0, 3, 0));
+  model.clips = {{"frames", {track}}};
+  EXPECT_TRUE(glb_bytes(model).ok());
 }
 
 TEST(Glb, LargeMeshesUseWideIndices) {
-  GlbScene scene;
-  scene.objects.emplace_back().surface = boundary_surface(make_hex_box(Vec3(1, 1, 1), {120, 120, 120})).surface;
-  const Parsed file = parse(*glb_bytes(scene));
+  GlbModel model;
+  model.objects.emplace_back().surface = boundary_surface(make_hex_box(Vec3(1, 1, 1), {120, 120, 120})).surface;
+  const Parsed file = parse(*glb_bytes(model));
   const std::size_t indices = file.json["meshes"][0]["primitives"][0]["indices"];
   EXPECT_EQ(file.json["accessors"][indices]["componentType"], 5125);
 }
 
 TEST(Glb, RefusesWhatDoesNotFit) {
   const auto refused = [](auto change) {
-    GlbScene scene = swaying_box();
-    change(scene);
-    return !glb_bytes(scene).ok();
+    GlbModel model = swaying_box();
+    change(model);
+    return !glb_bytes(model).ok();
   };
-  EXPECT_TRUE(refused([](GlbScene& s) { s.objects.clear(); }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.objects[0].colors.pop_back(); }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.objects[0].targets[0].displacements.pop_back(); }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.objects[0].surface.triangles[0][0] = 1000; }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.objects.clear(); }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.objects[0].colors.pop_back(); }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.objects[0].targets[0].displacements.pop_back(); }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.objects[0].surface.triangles[0][0] = 1000; }));
   EXPECT_TRUE(
-      refused([](GlbScene& s) { s.objects[0].surface.vertices[0][0] = std::numeric_limits<double>::quiet_NaN(); }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.clips[0].tracks[0].times[1] = 0; }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.clips[0].tracks[0].weights.pop_back(); }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.clips[0].tracks[0].object = 7; }));
-  EXPECT_TRUE(refused([](GlbScene& s) { s.objects[0].surface.triangles.clear(); }));
+      refused([](GlbModel& s) { s.objects[0].surface.vertices[0][0] = std::numeric_limits<double>::quiet_NaN(); }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.clips[0].tracks[0].times[1] = 0; }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.clips[0].tracks[0].weights.pop_back(); }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.clips[0].tracks[0].object = 7; }));
+  EXPECT_TRUE(refused([](GlbModel& s) { s.objects[0].surface.triangles.clear(); }));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/cubature/between_poses.h"
+#include "supple/offline/posespace/cubature/blended_pose.h"
 #include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/runtime/posespace/cubature_forces.h"
 #include "support/bodies.h"
@@ -263,7 +263,7 @@ double linear_error(const SoftLimb& limb, const ReducedBody& reduced) {
       forces.multiply_stiffness(unit.data(), product.data());
       step.col(c) = Eigen::Map<const VecX>(product.data(), r);
     }
-    const BetweenPose at({body, reduced.mesh, *model.rest, reduced.poses, model.directions}, weights, p);
+    const BlendedPose at({body, reduced.mesh, *model.rest, reduced.poses, model.directions}, weights, p);
     const MatX none = MatX::Zero(r, r);
     const MatX K = cubature_stiffness({reduced.mesh,
                                        model.material,

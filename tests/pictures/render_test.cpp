@@ -47,62 +47,62 @@ double changed(const Image& a, const Image& b) {
 
 TEST(Render, PerspectiveCoversTheAreaThatGeometrySays) {
   // A square of side 2, seen from 10 away, fills (2 / (2 · 10 tan 15°))² of the picture.
-  RenderScene scene;
-  scene.camera.eye = Vec3(0, 0, 10);
-  const Image empty = render(scene, small());
-  scene.bodies.push_back(square_at(0, Color(1, 0, 0)));
+  RenderSetup setup;
+  setup.camera.eye = Vec3(0, 0, 10);
+  const Image empty = render(setup, small());
+  setup.bodies.push_back(square_at(0, Color(1, 0, 0)));
   const double side = 0.1 / std::tan(std::numbers::pi / 12);
-  EXPECT_NEAR(changed(empty, render(scene, small())), side * side, 0.02);
+  EXPECT_NEAR(changed(empty, render(setup, small())), side * side, 0.02);
 }
 
 TEST(Render, OrthographicSizeDoesNotDependOnDistance) {
   for (const double distance : {2.0, 50.0}) {
-    RenderScene scene;
-    scene.camera.eye = Vec3(0, 0, distance);
-    scene.camera.orthographic_height = 4;
-    const Image empty = render(scene, small());
-    scene.bodies.push_back(square_at(0, Color(1, 0, 0)));
-    EXPECT_NEAR(changed(empty, render(scene, small())), 0.25, 1e-12);
+    RenderSetup setup;
+    setup.camera.eye = Vec3(0, 0, distance);
+    setup.camera.orthographic_height = 4;
+    const Image empty = render(setup, small());
+    setup.bodies.push_back(square_at(0, Color(1, 0, 0)));
+    EXPECT_NEAR(changed(empty, render(setup, small())), 0.25, 1e-12);
   }
 }
 
 TEST(Render, NearerBodiesHideFartherOnesInAnyOrder) {
-  RenderScene scene;
-  scene.bodies = {square_at(0, Color(1, 0, 0)), square_at(1, Color(0, 0, 1))};
-  const Image image = render(scene, small());
+  RenderSetup setup;
+  setup.bodies = {square_at(0, Color(1, 0, 0)), square_at(1, Color(0, 0, 1))};
+  const Image image = render(setup, small());
   EXPECT_GT(image.pixel(50, 50)[2], 2 * image.pixel(50, 50)[0]);
-  std::swap(scene.bodies[0], scene.bodies[1]);
-  EXPECT_EQ(render(scene, small()).rgba, image.rgba);
+  std::swap(setup.bodies[0], setup.bodies[1]);
+  EXPECT_EQ(render(setup, small()).rgba, image.rgba);
 }
 
 TEST(Render, InterpenetratingPlanesMeetWherePerspectiveSays) {
   // Two squares through each other: the tilted blue one is in front of the red one on the left half only.
-  RenderScene scene;
-  scene.bodies = {square_at(0, Color(1, 0, 0)), square_at(0, Color(0, 0, 1))};
-  for (Vec3& p : scene.bodies[1].surface.vertices) p.z() = -0.5 * p.x();
-  const Image image = render(scene, small());
+  RenderSetup setup;
+  setup.bodies = {square_at(0, Color(1, 0, 0)), square_at(0, Color(0, 0, 1))};
+  for (Vec3& p : setup.bodies[1].surface.vertices) p.z() = -0.5 * p.x();
+  const Image image = render(setup, small());
   EXPECT_GT(image.pixel(48, 50)[2], image.pixel(48, 50)[0]);
   EXPECT_GT(image.pixel(52, 50)[0], image.pixel(52, 50)[2]);
 }
 
 TEST(Render, BodiesBehindTheEyeAreNotDrawn) {
-  RenderScene scene;
-  const Image empty = render(scene, small());
-  scene.bodies = {square_at(20, Color(1, 0, 0)), square_at(5, Color(1, 0, 0))};
-  EXPECT_EQ(render(scene, small()).rgba, empty.rgba);
+  RenderSetup setup;
+  const Image empty = render(setup, small());
+  setup.bodies = {square_at(20, Color(1, 0, 0)), square_at(5, Color(1, 0, 0))};
+  EXPECT_EQ(render(setup, small()).rgba, empty.rgba);
 }
 
 TEST(Render, FramedPointsTouchTheMarginOnTheTighterSide) {
   const HexMesh box = make_hex_box(Vec3(3, 1, 2), {1, 1, 1});
   const double margin = 0.1;
-  RenderScene scene;
-  scene.camera = frame_points(box.vertices, Vec3(1, 0.7, 0.5), 1.0, margin);
+  RenderSetup setup;
+  setup.camera = frame_points(box.vertices, Vec3(1, 0.7, 0.5), 1.0, margin);
   RenderBody body;
   body.surface = boundary_surface(box).surface;
   body.color = Color(0, 0, 0.2f);
-  const Image empty = render(scene, small());
-  scene.bodies.push_back(body);
-  const Image image = render(scene, small());
+  const Image empty = render(setup, small());
+  setup.bodies.push_back(body);
+  const Image image = render(setup, small());
   int left = 100, right = 0, top = 100, bottom = 0;
   for (int y = 0; y < 100; ++y) {
     for (int x = 0; x < 100; ++x) {
@@ -120,25 +120,25 @@ TEST(Render, CreasesShadeSharpAndSmoothBodiesDoNot) {
   RenderBody cube;
   cube.surface = boundary_surface(make_hex_box(Vec3(1, 1, 1), {1, 1, 1})).surface;
   cube.gloss = 0;
-  RenderScene scene;
-  scene.bodies = {cube};
-  scene.camera = frame_points(cube.surface.vertices, Vec3(0.3, 0.1, 1), 1);
-  const Image sharp = render(scene, small());
+  RenderSetup setup;
+  setup.bodies = {cube};
+  setup.camera = frame_points(cube.surface.vertices, Vec3(0.3, 0.1, 1), 1);
+  const Image sharp = render(setup, small());
   EXPECT_NEAR(luminance(sharp.pixel(40, 40)), luminance(sharp.pixel(55, 60)), 3);  // one face, one shade
-  scene.bodies[0].crease_degrees = 180;
-  EXPECT_GT(changed(sharp, render(scene, small())), 0.2);
+  setup.bodies[0].crease_degrees = 180;
+  EXPECT_GT(changed(sharp, render(setup, small())), 0.2);
 }
 
 TEST(Render, FloorReceivesAShadowUnderTheBody) {
-  RenderScene scene;
+  RenderSetup setup;
   RenderBody cube;
   cube.surface = boundary_surface(make_hex_box(Vec3(1, 1, 1), {1, 1, 1})).surface;
-  scene.bodies = {cube};
-  scene.camera.eye = Vec3(0.5, 4, 9);
-  scene.camera.target = Vec3(0.5, 0, 0.5);
-  const Image floating = render(scene, small());
-  scene.floor_height = -1;
-  const Image grounded = render(scene, small());
+  setup.bodies = {cube};
+  setup.camera.eye = Vec3(0.5, 4, 9);
+  setup.camera.target = Vec3(0.5, 0, 0.5);
+  const Image floating = render(setup, small());
+  setup.floor_height = -1;
+  const Image grounded = render(setup, small());
   const double share = changed(floating, grounded);
   EXPECT_GT(share, 0.02);
   EXPECT_LT(share, 0.5);
@@ -150,19 +150,19 @@ TEST(Render, FloorReceivesAShadowUnderTheBody) {
 }
 
 TEST(Render, LinesAreHiddenByBodiesUnlessAskedNotTo) {
-  RenderScene scene;
-  scene.bodies = {square_at(0, Color(1, 1, 1))};
-  const Image plain = render(scene, small());
+  RenderSetup setup;
+  setup.bodies = {square_at(0, Color(1, 1, 1))};
+  const Image plain = render(setup, small());
   RenderLines behind;
   behind.segments = {{Vec3(-0.8, 0, -1), Vec3(0.8, 0, -1)}};
   behind.width = 3;  // the middle of the picture lies between two rows
-  scene.lines = {behind};
-  EXPECT_EQ(render(scene, small()).rgba, plain.rgba);
-  scene.lines[0].hidden_opacity = 1;
-  EXPECT_LT(luminance(render(scene, small()).pixel(50, 50)), 120);
-  scene.bodies[0].wire_opacity = 1;
-  scene.lines.clear();
-  EXPECT_GT(changed(render(scene, small()), plain), 0.02);
+  setup.lines = {behind};
+  EXPECT_EQ(render(setup, small()).rgba, plain.rgba);
+  setup.lines[0].hidden_opacity = 1;
+  EXPECT_LT(luminance(render(setup, small()).pixel(50, 50)), 120);
+  setup.bodies[0].wire_opacity = 1;
+  setup.lines.clear();
+  EXPECT_GT(changed(render(setup, small()), plain), 0.02);
 }
 
 TEST(Color, MapIsMonotonousInLightnessAndInsideTheGamut) {

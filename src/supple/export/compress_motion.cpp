@@ -176,7 +176,7 @@ class Compressor {
         player_.pose(frames[i]);
         work.fit.find_worst(column(samples, i), matrices(work), targets * 4 / 5, worst);
       }
-      work.fit.favour((worst / static_cast<float>(limit)).cwiseMax(0.5f).cwiseMin(16.0f));
+      work.fit.reweight((worst / static_cast<float>(limit)).cwiseMax(0.5f).cwiseMin(16.0f));
       work.targets = 0;
       count_targets(work, frames, samples);
       if (work.targets < targets) continue;
@@ -308,7 +308,7 @@ class Compressor {
       squares += error.squares;
       report_.largest_error = std::max(report_.largest_error, error.largest);
     }
-    report_.unreachable = std::max(report_.unreachable, work.fit.reachless());
+    report_.unreachable = std::max(report_.unreachable, work.fit.unreachable_error());
     report_.normal_99 = std::max(report_.normal_99, work.normals.percentile_degrees(0.99));
     report_.normal_largest = std::max(report_.normal_largest, work.normals.largest_degrees());
   }

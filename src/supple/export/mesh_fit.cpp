@@ -61,7 +61,7 @@ void MeshFit::make_sample(std::span<const Affine> matrices, std::span<const Vec3
                           std::span<float> sample) {
   const auto n = to_size(vertex_count());
   SUPPLE_ASSERT(matrices.size() == n && displacements.size() == n && sample.size() == 3 * n);
-  std::vector<double> reachless(chunk_count(vertex_count(), vertices_at_once), 0.0);
+  std::vector<double> unreachable_error(chunk_count(vertex_count(), vertices_at_once), 0.0);
   parallel_for(vertex_count(), vertices_at_once, [&](std::int64_t i) {
     const auto v = to_size(i);
     const Mat3 B = matrices[v].linear();
@@ -69,10 +69,10 @@ void MeshFit::make_sample(std::span<const Affine> matrices, std::span<const Vec3
     const Vec3 d = into_bind_space(B, displacements[v], s);
     for (std::size_t k = 0; k < 3; ++k) sample[k * n + v] = static_cast<float>(s * d[static_cast<Eigen::Index>(k)]);
     growth_[i] = std::max(growth_[i], static_cast<float>(squared_norm_bound(B) / (s * s)));
-    double& most = reachless[v / vertices_at_once];
+    double& most = unreachable_error[v / vertices_at_once];
     most = std::max(most, (B * d - displacements[v]).squaredNorm());
   });
-  for (const double squared : reachless) reachless_ = std::max(reachless_, std::sqrt(squared));
+  for (const double squared : unreachable_error) unreachable_error_ = std::max(unreachable_error_, std::sqrt(squared));
 }
 
 void MeshFit::learn(const Samples& samples) {
@@ -135,7 +135,7 @@ void MeshFit::find_worst(std::span<const float> sample, std::span<const Affine> 
   });
 }
 
-void MeshFit::favour(const Eigen::VectorXf& factors) {
+void MeshFit::reweight(const Eigen::VectorXf& factors) {
   importance_.array() *= factors.replicate<3, 1>().array();
   const auto rows = static_cast<Index>(directions_.rows());
   const VecX sigma = Eigen::Map<const VecX>(singular_values_.data(), std::ssize(singular_values_));

@@ -5,7 +5,7 @@
 // Samples are scaled by s(v), the usual scale of B(v), so that a unit means a metre in the world wherever the mesh's
 // own units differ. Directions are columns D with Dᵀ Ω D = 1, weights of a sample x are Dᵀ Ω x. Ω is how much each
 // vertex counts: all the same at first. Since the largest error is what is promised, and principal directions care for
-// the sum of squares, vertices that are left too far off are made to count more (favour).
+// the sum of squares, vertices that are left too far off are made to count more (reweight).
 #pragma once
 
 #include "supple/math/dense/streaming_pca.h"
@@ -34,8 +34,9 @@ class MeshFit {
   Index vertex_count() const { return static_cast<Index>(scale_.size()); }
   /// The sample of a frame with these matrices and displacements of the mesh's vertices.
   void make_sample(std::span<const Affine> matrices, std::span<const Vec3> displacements, std::span<float> sample);
-  /// [m]: the largest displacement, of the samples made, that no morph target could give.
-  double reachless() const { return reachless_; }
+  /// The largest part of a displacement that no morph target could give, over all samples made so far [m]: skinning has
+  /// collapsed there (bind_space.h).
+  double unreachable_error() const { return unreachable_error_; }
 
   /// Finds the principal directions of samples together with those found before.
   void learn(const Samples& samples);
@@ -46,9 +47,9 @@ class MeshFit {
   /// Raises `worst`, one for each vertex, to the frame's squared errors with k directions [m²].
   void find_worst(std::span<const float> sample, std::span<const Affine> matrices, Index k,
                   Eigen::VectorXf& worst) const;
-  /// Multiplies Ω, and finds the principal directions anew within the span of those known: with C = D Σ² Dᵀ for what
-  /// was learned, G = Σ Dᵀ Ω D Σ = V Λ Vᵀ gives D ← D Σ V Λ^-½.
-  void favour(const Eigen::VectorXf& factors);
+  /// Multiplies the importance Ω of each vertex by its factor, and finds the principal directions anew within the span
+  /// of those known: with C = D Σ² Dᵀ for what was learned, G = Σ Dᵀ Ω D Σ = V Λ Vᵀ gives D ← D Σ V Λ^-½.
+  void reweight(const Eigen::VectorXf& factors);
 
   /// Weights of the first k directions for each sample, and what they leave.
   Eigen::MatrixXf weights(const Samples& samples, Index k) const;
@@ -70,7 +71,7 @@ class MeshFit {
   Eigen::VectorXf scale_;
   Eigen::VectorXf importance_;  ///< Ω, one for each number of a sample
   Eigen::VectorXf growth_;      ///< of each vertex: what (|B| / s)² is at most
-  double reachless_ = 0;
+  double unreachable_error_ = 0;
   Eigen::MatrixXf directions_;
   std::vector<double> singular_values_;
 };

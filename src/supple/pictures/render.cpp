@@ -50,18 +50,18 @@ Color lit(const Lights& lights, const Vec3& to_eye, Vec3 normal, const Color& al
 // How much of the sky and key light the bodies take away from the floor: their projection along the light, blurred.
 class FloorShadow {
  public:
-  FloorShadow(const RenderScene& scene, double height) : height_(height), grid_(cells * cells, 0.0f) {
+  FloorShadow(const RenderSetup& setup, double height) : height_(height), grid_(cells * cells, 0.0f) {
     const Vec3 light = Vec3(-0.18, 1.0, -0.10);
     const auto on_floor = [&](const Vec3& p) { return Vec3(p - (p.y() - height) / light.y() * light); };
     Bounds bounds;
-    for (const RenderBody& body : scene.bodies) {
+    for (const RenderBody& body : setup.bodies) {
       for (const Vec3& p : body.surface.vertices) bounds.add(on_floor(p));
     }
     if (bounds.empty()) return;
     const double extent = std::max(bounds.size().x(), bounds.size().z());
     cell_ = 1.5 * extent / cells;
     origin_ = bounds.center() - Vec3(0.75 * extent, 0, 0.75 * extent);
-    for (const RenderBody& body : scene.bodies) {
+    for (const RenderBody& body : setup.bodies) {
       for (const Triangle& t : body.surface.triangles) {
         std::array<Vec3, 3> p;
         for (std::size_t k = 0; k < 3; ++k) p[k] = on_floor(body.surface.vertices[to_size(t[k])]);
@@ -201,9 +201,9 @@ Image resolve(Canvas& canvas, int width, int height, int samples) {
   return image;
 }
 
-double scene_diagonal(const RenderScene& scene) {
+double setup_diagonal(const RenderSetup& setup) {
   Bounds bounds;
-  for (const RenderBody& body : scene.bodies) {
+  for (const RenderBody& body : setup.bodies) {
     for (const Vec3& p : body.surface.vertices) bounds.add(p);
   }
   return bounds.diagonal();
@@ -242,20 +242,20 @@ Camera frame_points(std::span<const Vec3> points, const Vec3& direction, double 
   return camera;
 }
 
-Image render(const RenderScene& scene, const RenderSettings& settings) {
+Image render(const RenderSetup& setup, const RenderSettings& settings) {
   const int samples = std::max(1, settings.samples);
   Canvas canvas(settings.width * samples, settings.height * samples);
-  const Projection view(scene.camera, canvas.width(), canvas.height());
+  const Projection view(setup.camera, canvas.width(), canvas.height());
   const Lights lights(view);
-  for (const RenderBody& body : scene.bodies) draw_body(canvas, view, lights, body);
+  for (const RenderBody& body : setup.bodies) draw_body(canvas, view, lights, body);
   std::optional<FloorShadow> shadow;
-  if (scene.floor_height) shadow.emplace(scene, *scene.floor_height);
+  if (setup.floor_height) shadow.emplace(setup, *setup.floor_height);
   paint_background(canvas, view, settings, shadow ? &*shadow : nullptr);
-  const double slack = 2e-3 * scene_diagonal(scene);
-  for (const RenderBody& body : scene.bodies) {
+  const double slack = 2e-3 * setup_diagonal(setup);
+  for (const RenderBody& body : setup.bodies) {
     if (body.wire_opacity > 0) canvas.draw_lines(view, wire_of(body), samples, slack);
   }
-  for (const RenderLines& lines : scene.lines) canvas.draw_lines(view, lines, samples, slack);
+  for (const RenderLines& lines : setup.lines) canvas.draw_lines(view, lines, samples, slack);
   return resolve(canvas, settings.width, settings.height, samples);
 }
 

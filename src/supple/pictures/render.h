@@ -19,7 +19,7 @@ struct Camera {
   Vec3 target = Vec3::Zero();
   Vec3 up = Vec3::UnitY();
   double field_of_view = 30;       ///< vertical, degrees; used unless orthographic_height is set
-  double orthographic_height = 0;  ///< height of the picture in scene units; 0 means perspective
+  double orthographic_height = 0;  ///< height of the picture in units of the setup; 0 means perspective
 };
 
 /// A perspective camera that looks against `direction` (from the subject to the eye) and just holds all points, with
@@ -45,7 +45,7 @@ struct RenderLines {
   double hidden_opacity = 0;  ///< where a body is in front
 };
 
-struct RenderScene {
+struct RenderSetup {
   std::vector<RenderBody> bodies;
   std::vector<RenderLines> lines;
   Camera camera;
@@ -62,6 +62,6 @@ struct RenderSettings {
 };
 
 /// Triangles that reach behind the eye are left out.
-Image render(const RenderScene& scene, const RenderSettings& settings);
+Image render(const RenderSetup& setup, const RenderSettings& settings);
 
 }  // namespace supple

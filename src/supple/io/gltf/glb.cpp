@@ -48,12 +48,12 @@ Status check_object(const GlbObject& object) {
   return {};
 }
 
-Status check_track(const WeightTrack& track, const GlbScene& scene, const std::string& clip) {
+Status check_track(const WeightTrack& track, const GlbModel& model, const std::string& clip) {
   const auto complain = [&](std::string_view fault) {
     return usage_error(fmt::format("The glTF clip '{}' {}.", clip, fault));
   };
-  if (track.object >= scene.objects.size()) return complain("moves an object that doesn't exist");
-  const std::size_t targets = scene.objects[track.object].targets.size();
+  if (track.object >= model.objects.size()) return complain("moves an object that doesn't exist");
+  const std::size_t targets = model.objects[track.object].targets.size();
   if (targets == 0) return complain("moves an object without morph targets");
   if (track.times.empty()) return complain("has no keys");
   if (track.weights.size() != track.times.size() * targets)
@@ -69,12 +69,12 @@ Status check_track(const WeightTrack& track, const GlbScene& scene, const std::s
   return {};
 }
 
-Status check(const GlbScene& scene) {
-  if (scene.objects.empty()) return usage_error("A glTF scene needs at least one object.");
-  for (const GlbObject& object : scene.objects) SUPPLE_RETURN_IF_ERROR(check_object(object));
-  for (const GlbClip& clip : scene.clips) {
+Status check(const GlbModel& model) {
+  if (model.objects.empty()) return usage_error("A glTF file needs at least one object.");
+  for (const GlbObject& object : model.objects) SUPPLE_RETURN_IF_ERROR(check_object(object));
+  for (const GlbClip& clip : model.clips) {
     if (clip.tracks.empty()) return usage_error(fmt::format("The glTF clip '{}' has no tracks.", clip.name));
-    for (const WeightTrack& track : clip.tracks) SUPPLE_RETURN_IF_ERROR(check_track(track, scene, clip.name));
+    for (const WeightTrack& track : clip.tracks) SUPPLE_RETURN_IF_ERROR(check_track(track, model, clip.name));
   }
   return {};
 }
@@ -257,16 +257,16 @@ Result<std::string> assembled(Document& document) {
 
 }  // namespace
 
-Result<std::string> glb_bytes(const GlbScene& scene) {
-  SUPPLE_RETURN_IF_ERROR(check(scene));
+Result<std::string> glb_bytes(const GlbModel& model) {
+  SUPPLE_RETURN_IF_ERROR(check(model));
   Document document;
-  for (const GlbObject& object : scene.objects) append_object(document, object);
-  for (const GlbClip& clip : scene.clips) append_clip(document, clip);
+  for (const GlbObject& object : model.objects) append_object(document, object);
+  for (const GlbClip& clip : model.clips) append_clip(document, clip);
   return assembled(document);
 }
 
-Status write_glb(const std::filesystem::path& path, const GlbScene& scene) {
-  const Result<std::string> bytes = glb_bytes(scene);
+Status write_glb(const std::filesystem::path& path, const GlbModel& model) {
+  const Result<std::string> bytes = glb_bytes(model);
   if (!bytes) return bytes.error();
   return write_file_atomically(path, *bytes);
 }

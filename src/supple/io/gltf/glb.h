@@ -43,15 +43,15 @@ struct GlbClip {
   std::vector<WeightTrack> tracks;
 };
 
-struct GlbScene {
+struct GlbModel {
   std::vector<GlbObject> objects;
   std::vector<GlbClip> clips;  ///< viewers play the first by default
 };
 
 /// The bytes of the file, or an error if sizes don't fit together or numbers aren't finite.
-Result<std::string> glb_bytes(const GlbScene& scene);
+Result<std::string> glb_bytes(const GlbModel& model);
 
-Status write_glb(const std::filesystem::path& path, const GlbScene& scene);
+Status write_glb(const std::filesystem::path& path, const GlbModel& model);
 
 /// Makes `object` play the given frames (positions of all its vertices) at `frames_per_second`: one morph target per
 /// frame after the first, each fully on at its own time. Returns the track; the caller sets `track.object`.

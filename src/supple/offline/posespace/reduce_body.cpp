@@ -43,7 +43,8 @@ std::vector<Index> hold_loose_pieces(const TetMesh& mesh, const std::vector<Inde
   return result;
 }
 
-std::vector<Index> others(const std::vector<Index>& ascending, Index count) {
+/// All of 0 … count − 1 that aren't in `ascending`.
+std::vector<Index> indices_without(const std::vector<Index>& ascending, Index count) {
   std::vector<Index> result;
   std::size_t next = 0;
   for (Index v = 0; v < count; ++v) {
@@ -150,7 +151,7 @@ class Reduction {
   Result<ReducedBody> run() {
     reduced_.mesh = body_.mesh;
     reduced_.fixed = hold_loose_pieces(body_.mesh, body_.fixed_vertices);
-    free_ = others(reduced_.fixed, static_cast<Index>(body_.mesh.vertices.size()));
+    free_ = indices_without(reduced_.fixed, static_cast<Index>(body_.mesh.vertices.size()));
     if (free_.empty())
       return input_error(
           "everything is held by bones or is a hard part, so nothing is left to be soft; see [bones] in the recipe");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The patchs that a recipe asks for, or those of the skeleton, and how many modes each gets.
+// The patches that a recipe asks for, or those of the skeleton, and how many modes each gets.
 #pragma once
 
 #include "supple/offline/patches/patches.h"

@@ -6,7 +6,7 @@
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/basis_store.h"
-#include "supple/offline/posespace/bases/seen_metric.h"
+#include "supple/offline/posespace/bases/skin_weighted_metric.h"
 
 #include <Eigen/Geometry>
 
@@ -213,7 +213,7 @@ class BasisMaker {
  public:
   BasisMaker(const PoseBasesInput& input, KnownShapes known)
       : input_(input),
-        metric_(seen_metric(input.body, input.skin)),
+        metric_(skin_weighted_metric(input.body, input.skin)),
         known_(std::move(known)),
         parts_(patch_parts(input.patches)) {}
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The basis of every pose that a character's reduced model knows (2016 paper, 5, 6 and 7): the r principal directions,
-// in the metric of what is seen (seen_metric.h), of four kinds of shapes together, each kind brought to one size:
+// in the metric of what is seen (skin_weighted_metric.h), of four kinds of shapes together, each kind brought to one
+// size:
 //   known motion         how flesh sways over stretches of the clips, and how it gives way, Rᵀ K_p⁻¹ M R a, in   1
 //                        the poses where they push it; clips count as the fourth root of their size, so that
 //                        a hop doesn't drown a wave
-//   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (moved_flesh.h), by the root of its size  0.3
+//   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (flesh_responses.h), by the root of its size 0.3
 //   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
 //   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1
 // all of them within a patch where bases are local, and none of them against the contacts of the pose
@@ -18,7 +19,7 @@
 #include "supple/mesh/embedding.h"
 #include "supple/offline/modes/constraint_rows.h"
 #include "supple/offline/patches/patches.h"
-#include "supple/offline/posespace/bases/moved_flesh.h"
+#include "supple/offline/posespace/bases/flesh_responses.h"
 #include "supple/offline/posespace/bases/pose_basis.h"
 #include "supple/offline/posespace/frame_sites.h"
 

@@ -4,8 +4,8 @@
 #include "supple/math/dense/decompositions.h"
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/bases/clip_responses.h"
-#include "supple/offline/posespace/cubature/between_training.h"
+#include "supple/offline/posespace/bases/training_spread.h"
+#include "supple/offline/posespace/cubature/blended_pose_training.h"
 
 #include <algorithm>
 #include <cmath>
@@ -102,7 +102,7 @@ class Trainer {
 
   void train_elements(PoseCubature& result) {
     for (std::size_t i = 0; i < input_.poses.size(); ++i) {
-      spreads_.push_back(typical_spread(input_, input_.poses[i].basis, input_.stiffness[i]));
+      spreads_.push_back(training_spread(input_, input_.poses[i].basis, input_.stiffness[i]));
       shapes_.push_back(training_shapes(input_, i, random_));
     }
     // Candidates × poses × (samples + coordinates) numbers are kept; a GiB of them.
@@ -250,10 +250,10 @@ class Trainer {
     if (input_.poses.size() == 1) return {{every_place(chosen), chosen.weights, chosen.training_error}};
     std::vector<CubatureSamples> samples;
     const auto poses = std::ssize(input_.poses);
-    MatX shares = MatX::Identity(poses + static_cast<Eigen::Index>(between_.making()), poses);
+    MatX shares = MatX::Identity(poses + static_cast<Eigen::Index>(between_.training_count()), poses);
     for (std::size_t i = 0; i < input_.poses.size(); ++i)
       samples.push_back(elastic_samples(sampling(i, sites), 2 * samples_, random_, linear_));
-    for (std::size_t k = 0; k < between_.making(); ++k) {
+    for (std::size_t k = 0; k < between_.training_count(); ++k) {
       if (progress_.cancelled()) return {};
       shares.row(std::ssize(samples)) = between_.shares(k).transpose();
       samples.push_back(elastic_samples(between_.sampling(k, sites), samples_, random_, linear_));
@@ -288,7 +288,7 @@ class Trainer {
   Progress& progress_;
   std::mt19937_64 random_;
   int samples_ = 0, linear_ = 0;
-  BetweenTraining between_;
+  BlendedPoseTraining between_;
   std::vector<MatX> spreads_;
   std::vector<std::vector<std::vector<Vec3>>> shapes_;
 };

@@ -7,7 +7,7 @@
 #include "supple/base/progress.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/cubature/cubature.h"
-#include "supple/offline/posespace/cubature/between_poses.h"
+#include "supple/offline/posespace/cubature/blended_pose.h"
 
 namespace supple {
 

@@ -29,7 +29,7 @@ struct DrawMesh {
   double alpha_cutoff = 0;
 };
 
-struct DrawScene {
+struct DrawSetup {
   std::vector<DrawMesh> meshes;
   Camera camera;                       ///< perspective
   std::optional<double> floor_height;  ///< y of the floor that receives shadows
@@ -40,20 +40,20 @@ struct DrawScene {
   Color background_bottom = hex_color(0xc2c7ce);
 };
 
-class SceneRenderer {
+class SurfaceRenderer {
  public:
   /// `gl` outlives the renderer; its context is current in all calls, the destructor's too.
-  static Result<SceneRenderer> create(const GlApi& gl);
-  SceneRenderer(SceneRenderer&&) noexcept;
-  SceneRenderer& operator=(SceneRenderer&&) noexcept;
-  ~SceneRenderer();
+  static Result<SurfaceRenderer> create(const GlApi& gl);
+  SurfaceRenderer(SurfaceRenderer&&) noexcept;
+  SurfaceRenderer& operator=(SurfaceRenderer&&) noexcept;
+  ~SurfaceRenderer();
 
   /// The framebuffer stores sRGB; all of it is overwritten.
-  void draw(const DrawScene& scene, GLuint framebuffer, int width, int height);
+  void draw(const DrawSetup& setup, GLuint framebuffer, int width, int height);
 
  private:
   struct Parts;
-  explicit SceneRenderer(std::unique_ptr<Parts> parts);
+  explicit SurfaceRenderer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 

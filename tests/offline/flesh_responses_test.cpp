@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes that bases are made of, and the metric they are chosen by.
-#include "supple/offline/posespace/bases/moved_flesh.h"
+#include "supple/offline/posespace/bases/flesh_responses.h"
 
 #include "supple/fem/free_vertices.h"
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/pose_bases.h"
-#include "supple/offline/posespace/bases/seen_metric.h"
+#include "supple/offline/posespace/bases/skin_weighted_metric.h"
 
 #include "support/bodies.h"
 #include "support/soft_limb.h"
 
 #include <Eigen/Cholesky>
 
-namespace supple::moved_flesh_test {
+namespace supple::flesh_responses_test {
 namespace {
 
 ElasticBody limb_body(const SoftLimb& limb) { return must(ElasticBody::create(limb.body.mesh, MaterialModel::flesh)); }
@@ -25,17 +25,17 @@ VecX uniform(const ElasticBody& body, const Vec3& a) {
   return result;
 }
 
-TEST(SeenMetric, AShiftOfAllWeighsAsTheBody) {
+TEST(SkinWeightedMetric, AShiftOfAllWeighsAsTheBody) {
   // Both halves of the metric see the whole mass move, whatever the skin.
   const SoftLimb limb = make_soft_limb();
   const ElasticBody body = limb_body(limb);
   const VecX u = uniform(body, Vec3(0.1, 0.2, -0.2));
   const double mass = 1000 * 0.24 * 1 * 0.2;
   for (const Embedding* skin : {static_cast<const Embedding*>(nullptr), &limb.body.embedding})
-    EXPECT_NEAR(u.dot(seen_metric(body, skin) * u), mass * 0.09, 1e-9 * mass);
+    EXPECT_NEAR(u.dot(skin_weighted_metric(body, skin) * u), mass * 0.09, 1e-9 * mass);
 }
 
-TEST(SeenMetric, SkinThatLiesOutsideCountsAtItsElement) {
+TEST(SkinWeightedMetric, SkinThatLiesOutsideCountsAtItsElement) {
   const SoftLimb limb = make_soft_limb();
   const ElasticBody body = limb_body(limb);
   const std::vector<Vec3> far = {Vec3(0, 9, 0)};
@@ -45,13 +45,13 @@ TEST(SeenMetric, SkinThatLiesOutsideCountsAtItsElement) {
   VecX u = VecX::Zero(body.dof_count());
   for (std::size_t k = 0; k < 4; ++k) u[3 * outside.vertices[k]] = outside.weights[k] > 0 ? 1 : -1;
   EXPECT_GT(outside.interpolate(u).norm(), 5);
-  EXPECT_LT(u.dot(seen_metric(body, &outside) * u), body.lumped_mass().sum() / 3);
+  EXPECT_LT(u.dot(skin_weighted_metric(body, &outside) * u), body.lumped_mass().sum() / 3);
 }
 
 TEST(PrincipalShapes, AreNestedOrthonormalAndBest) {
   const SoftLimb limb = make_soft_limb();
   const ElasticBody body = limb_body(limb);
-  const BlockMatrix G = seen_metric(body, &limb.body.embedding);
+  const BlockMatrix G = skin_weighted_metric(body, &limb.body.embedding);
   // Three directions of known sizes, mixed up by a rotation: the first two hold 9 + 4 of 9 + 4 + 1.
   std::srand(1);
   const MatX e = mass_orthonormalize(G, MatX::Random(body.dof_count(), 3));
@@ -157,4 +157,4 @@ TEST(PoseBases, KnowTheAnswersToTheRigAndToGravity) {
 }
 
 }  // namespace
-}  // namespace supple::moved_flesh_test
+}  // namespace supple::flesh_responses_test

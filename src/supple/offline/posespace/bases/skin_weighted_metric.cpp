@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/bases/seen_metric.h"
+#include "supple/offline/posespace/bases/skin_weighted_metric.h"
 
 #include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
@@ -8,7 +8,7 @@
 
 namespace supple {
 
-BlockMatrix seen_metric(const ElasticBody& body, const Embedding* skin) {
+BlockMatrix skin_weighted_metric(const ElasticBody& body, const Embedding* skin) {
   BlockMatrix metric = body.make_matrix();
   if (skin == nullptr || skin->size() == 0) {
     metric.combine(0, 1, body.consistent_mass());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BetweenPose: what a step makes of the poses that a model knows where it is in none of them
-// (runtime/posespace/pose_interpolation.h), for all elements of the mesh, so that training can judge cubature there:
+// BlendedPose: a pose that a model doesn't know, as a running step would blend it from those that it does know
+// (runtime/posespace/pose_interpolation.h). A step does this for its few cubature elements; training does it here for
+// any element of the mesh, so that it can judge cubature between the known poses:
 //   w(p)     Υ: Σ_i w_i Û_i has columns of unit mass     D_e = Σ_i w_i D_e,i Υ     X̃ = Υ Σ_i w⁺_i X_i Υ / Σ_i w⁺_i
 #pragma once
 
@@ -10,27 +11,29 @@
 
 namespace supple {
 
+/// The poses that a model has bases for, and the body that these belong to.
 struct KnownPoses {
-  const ElasticBody& body;  ///< neutral pose
+  const ElasticBody& body;  ///< in the neutral pose
   const TetMesh& mesh;
   const Rig& rest;
   std::span<const PoseBasis> poses;
   BasisDirections directions = BasisDirections::rotating;
 };
 
-class BetweenPose {
+class BlendedPose {
  public:
-  BetweenPose(const KnownPoses& known, const PoseSpaceWeights& weights, std::vector<double> p);
+  BlendedPose(const KnownPoses& known, const PoseSpaceWeights& weights, std::vector<double> p);
 
-  /// Shape and materials of the pose, and its basis, turned back. It has no turns: gradients are those below.
+  /// The shape and materials of this pose, and its basis Σ_i w_i Û_i Υ, turned back. `PoseBasis::turns` is empty:
+  /// gradient() has to be asked instead.
   const PoseBasis& pose() const { return pose_; }
-  /// D_e
+  /// D_e: how the deformation gradient of an element changes with each coordinate.
   MatX gradient(std::size_t element) const;
-  /// w_i
+  /// w_i: how much each known pose counts here.
   const VecX& weights() const { return weights_; }
-  /// X̃ of matrices and their weights w.
+  /// X̃: matrices X_i that are known at some poses, blended with their weights w_i.
   MatX blended(std::span<const MatX> matrices, std::span<const double> weights) const;
-  /// A matrix of this pose as one of a known pose is: without Υ.
+  /// Υ⁻¹ X Υ⁻¹: a matrix of this pose in the scale that matrices of known poses are stored in.
   MatX unscaled(const MatX& matrix) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/bases/moved_flesh.h"
+#include "supple/offline/posespace/bases/flesh_responses.h"
 
 #include "supple/fem/free_vertices.h"
 #include "supple/math/sparse/sparse_factor.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/cubature/between_poses.h"
+#include "supple/offline/posespace/cubature/blended_pose.h"
 
 #include "supple/offline/modes/mass_pca.h"
 
@@ -8,7 +8,7 @@
 
 namespace supple {
 
-BetweenPose::BetweenPose(const KnownPoses& known, const PoseSpaceWeights& weights, std::vector<double> p)
+BlendedPose::BlendedPose(const KnownPoses& known, const PoseSpaceWeights& weights, std::vector<double> p)
     : known_(known) {
   std::vector<double> w(known.poses.size()), scratch = w;
   weights.evaluate(p, w, scratch);
@@ -22,7 +22,7 @@ BetweenPose::BetweenPose(const KnownPoses& known, const PoseSpaceWeights& weight
   blend_materials();
 }
 
-void BetweenPose::blend_materials() {
+void BlendedPose::blend_materials() {
   const auto has_own = [](const PoseBasis& pose) { return !pose.materials.empty(); };
   if (std::none_of(known_.poses.begin(), known_.poses.end(), has_own)) return;
   for (std::size_t e = 0; e < known_.mesh.elements.size(); ++e) {
@@ -41,7 +41,7 @@ void BetweenPose::blend_materials() {
   }
 }
 
-MatX BetweenPose::gradient(std::size_t element) const {
+MatX BlendedPose::gradient(std::size_t element) const {
   MatX result;
   for (std::size_t i = 0; i < known_.poses.size(); ++i) {
     const double weight = weights_[static_cast<Eigen::Index>(i)];
@@ -55,7 +55,7 @@ MatX BetweenPose::gradient(std::size_t element) const {
   return result * scale_.asDiagonal();
 }
 
-MatX BetweenPose::blended(std::span<const MatX> matrices, std::span<const double> weights) const {
+MatX BlendedPose::blended(std::span<const MatX> matrices, std::span<const double> weights) const {
   MatX sum = MatX::Zero(scale_.size(), scale_.size());
   double total = 0;
   for (std::size_t i = 0; i < matrices.size(); ++i) {
@@ -66,7 +66,7 @@ MatX BetweenPose::blended(std::span<const MatX> matrices, std::span<const double
   return scale_.asDiagonal() * (sum / total) * scale_.asDiagonal();
 }
 
-MatX BetweenPose::unscaled(const MatX& matrix) const {
+MatX BlendedPose::unscaled(const MatX& matrix) const {
   const VecX back = scale_.cwiseInverse();
   return back.asDiagonal() * matrix * back.asDiagonal();
 }

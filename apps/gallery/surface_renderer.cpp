@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scene_renderer.h"
+#include "surface_renderer.h"
 
 #include "gl_objects.h"
 #include "shaders.h"
@@ -164,7 +164,7 @@ struct Frame {
 
 }  // namespace
 
-struct SceneRenderer::Parts {
+struct SurfaceRenderer::Parts {
   const GlApi& gl;
   GlProgram body, depth, contact, floor, blur, backdrop;
   Target shadow, floor_map, spare;
@@ -186,7 +186,7 @@ struct SceneRenderer::Parts {
         nothing(api),
         white(upload(api, Image(1, 1))) {}
 
-  Frame prepare(const DrawScene& scene);
+  Frame prepare(const DrawSetup& setup);
   void draw_meshes(const GlProgram& program, const Frame& frame);
   void draw_shadow_map(const Frame& frame);
   void draw_contact(const Frame& frame);
@@ -194,8 +194,8 @@ struct SceneRenderer::Parts {
   void draw_screen(const Target& from, const Target& to) const;
   void set_floor(const GlProgram& program, const Frame& frame) const;
   void set_light(const GlProgram& program, const Frame& frame) const;
-  void draw_backdrop(const DrawScene& scene, const Frame& frame, double aspect);
-  void draw_bodies(const DrawScene& scene, const Frame& frame, double aspect);
+  void draw_backdrop(const DrawSetup& setup, const Frame& frame, double aspect);
+  void draw_bodies(const DrawSetup& setup, const Frame& frame, double aspect);
 
   Matrix4 light_projection(const Frame& frame) const {
     const Vec3 right = frame.key.cross(Vec3::UnitY()).normalized();
@@ -207,32 +207,32 @@ struct SceneRenderer::Parts {
   }
 };
 
-Frame SceneRenderer::Parts::prepare(const DrawScene& scene) {
+Frame SurfaceRenderer::Parts::prepare(const DrawSetup& setup) {
   Frame frame;
-  const Vec3& origin = scene.camera.target;
-  frame.axes = axes_of(scene.camera);
-  frame.eye = scene.camera.eye - origin;
+  const Vec3& origin = setup.camera.target;
+  frame.axes = axes_of(setup.camera);
+  frame.eye = setup.camera.eye - origin;
   // They move with the camera, so that every picture is lit from the upper left.
   frame.key = (-0.45 * frame.axes.right + 0.75 * frame.axes.up - 0.55 * frame.axes.forward).normalized();
   frame.fill = (0.80 * frame.axes.right + 0.05 * frame.axes.up - 0.60 * frame.axes.forward).normalized();
   if (textures.size() > most_textures) textures.clear();
   Bounds bounds;
-  for (const DrawMesh& mesh : scene.meshes) {
+  for (const DrawMesh& mesh : setup.meshes) {
     for (const Vec3& p : mesh.positions) bounds.add(p - origin);
     if (!mesh.positions.empty() && !mesh.triangles.empty()) frame.meshes.push_back(upload(gl, mesh, origin));
     if (mesh.texture && !textures.contains(mesh.texture)) textures.emplace(mesh.texture, upload(gl, *mesh.texture));
   }
-  if (scene.stage) {
-    bounds.add(scene.stage->min - origin);
-    bounds.add(scene.stage->max - origin);
+  if (setup.stage) {
+    bounds.add(setup.stage->min - origin);
+    bounds.add(setup.stage->max - origin);
   }
   frame.center = bounds.center();
   frame.half = std::max(0.5 * bounds.diagonal(), 1e-6);
-  frame.floor = scene.floor_height.value_or(0) - origin.y();
+  frame.floor = setup.floor_height.value_or(0) - origin.y();
   return frame;
 }
 
-void SceneRenderer::Parts::draw_meshes(const GlProgram& program, const Frame& frame) {
+void SurfaceRenderer::Parts::draw_meshes(const GlProgram& program, const Frame& frame) {
   program.set("base", 0);
   for (const GpuMesh& mesh : frame.meshes) {
     bind(GL_TEXTURE0, !mesh.texture ? white.name() : textures.at(mesh.texture).name());
@@ -242,7 +242,7 @@ void SceneRenderer::Parts::draw_meshes(const GlProgram& program, const Frame& fr
   }
 }
 
-void SceneRenderer::Parts::draw_shadow_map(const Frame& frame) {
+void SurfaceRenderer::Parts::draw_shadow_map(const Frame& frame) {
   gl.BindFramebuffer(GL_FRAMEBUFFER, shadow.frame.name());
   gl.Viewport(0, 0, shadow_size, shadow_size);
   gl.Enable(GL_DEPTH_TEST);
@@ -256,7 +256,7 @@ void SceneRenderer::Parts::draw_shadow_map(const Frame& frame) {
   gl.Disable(GL_POLYGON_OFFSET_FILL);
 }
 
-void SceneRenderer::Parts::draw_contact(const Frame& frame) {
+void SurfaceRenderer::Parts::draw_contact(const Frame& frame) {
   gl.BindFramebuffer(GL_FRAMEBUFFER, spare.frame.name());
   gl.ClearColor(0, 0, 0, 0);
   gl.Clear(GL_COLOR_BUFFER_BIT);
@@ -273,14 +273,14 @@ void SceneRenderer::Parts::draw_contact(const Frame& frame) {
 }
 
 /// Runs the program in use over all of a target.
-void SceneRenderer::Parts::draw_screen(const Target& from, const Target& to) const {
+void SurfaceRenderer::Parts::draw_screen(const Target& from, const Target& to) const {
   gl.BindFramebuffer(GL_FRAMEBUFFER, to.frame.name());
   bind(GL_TEXTURE0, from.texture.name());
   gl.BindVertexArray(nothing.name());
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-void SceneRenderer::Parts::draw_floor_map(const Frame& frame) {
+void SurfaceRenderer::Parts::draw_floor_map(const Frame& frame) {
   gl.Viewport(0, 0, floor_size, floor_size);
   gl.Disable(GL_DEPTH_TEST);
   draw_contact(frame);
@@ -298,12 +298,12 @@ void SceneRenderer::Parts::draw_floor_map(const Frame& frame) {
   draw_screen(spare, floor_map);
 }
 
-void SceneRenderer::Parts::set_floor(const GlProgram& program, const Frame& frame) const {
+void SurfaceRenderer::Parts::set_floor(const GlProgram& program, const Frame& frame) const {
   program.set("floor_center", Vector3(Vec3(frame.center.x(), frame.floor, frame.center.z()).cast<float>()));
   program.set("floor_half", static_cast<float>(2 * frame.half));
 }
 
-void SceneRenderer::Parts::set_light(const GlProgram& program, const Frame& frame) const {
+void SurfaceRenderer::Parts::set_light(const GlProgram& program, const Frame& frame) const {
   bind(GL_TEXTURE1, shadow.texture.name());
   program.set("shadow_map", 1);
   program.set("light_projection", light_projection(frame));
@@ -311,45 +311,45 @@ void SceneRenderer::Parts::set_light(const GlProgram& program, const Frame& fram
   program.set("eye", Vector3(frame.eye.cast<float>()));
 }
 
-void SceneRenderer::Parts::draw_backdrop(const DrawScene& scene, const Frame& frame, double aspect) {
+void SurfaceRenderer::Parts::draw_backdrop(const DrawSetup& setup, const Frame& frame, double aspect) {
   gl.Disable(GL_DEPTH_TEST);
   backdrop.use();
   set_floor(backdrop, frame);
   bind(GL_TEXTURE0, floor_map.texture.name());
   backdrop.set("floor_map", 0);
   backdrop.set("eye", Vector3(frame.eye.cast<float>()));
-  backdrop.set("top", Vector3(to_linear(scene.background_top)));
-  backdrop.set("bottom", Vector3(to_linear(scene.background_bottom)));
-  const double t = tangent(scene.camera);
+  backdrop.set("top", Vector3(to_linear(setup.background_top)));
+  backdrop.set("bottom", Vector3(to_linear(setup.background_bottom)));
+  const double t = tangent(setup.camera);
   backdrop.set("forward", Vector3(frame.axes.forward.cast<float>()));
   backdrop.set("right", Vector3((t * aspect * frame.axes.right).cast<float>()));
   backdrop.set("up", Vector3((t * frame.axes.up).cast<float>()));
-  backdrop.set("with_floor", scene.floor_height ? 1 : 0);
+  backdrop.set("with_floor", setup.floor_height ? 1 : 0);
   gl.BindVertexArray(nothing.name());
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-void SceneRenderer::Parts::draw_bodies(const DrawScene& scene, const Frame& frame, double aspect) {
+void SurfaceRenderer::Parts::draw_bodies(const DrawSetup& setup, const Frame& frame, double aspect) {
   gl.Enable(GL_DEPTH_TEST);
   body.use();
   set_light(body, frame);
   const double middle = (frame.center - frame.eye).dot(frame.axes.forward), reach = 1.05 * frame.half;
   const double far = std::max(middle + reach, 1e-6), near = std::max(middle - reach, 1e-3 * far);
   body.set("view_projection",
-           Matrix4(perspective(tangent(scene.camera), aspect, near, far) * world_to(frame.axes, frame.eye)));
+           Matrix4(perspective(tangent(setup.camera), aspect, near, far) * world_to(frame.axes, frame.eye)));
   body.set("key", Vector3(frame.key.cast<float>()));
   body.set("fill", Vector3(frame.fill.cast<float>()));
-  body.set("gloss", static_cast<float>(scene.gloss));
+  body.set("gloss", static_cast<float>(setup.gloss));
   body.set("shadow_step", static_cast<float>(3 * 2 * frame.half / shadow_size));
   draw_meshes(body, frame);
 }
 
-SceneRenderer::SceneRenderer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-SceneRenderer::SceneRenderer(SceneRenderer&&) noexcept = default;
-SceneRenderer& SceneRenderer::operator=(SceneRenderer&&) noexcept = default;
-SceneRenderer::~SceneRenderer() = default;
+SurfaceRenderer::SurfaceRenderer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SurfaceRenderer::SurfaceRenderer(SurfaceRenderer&&) noexcept = default;
+SurfaceRenderer& SurfaceRenderer::operator=(SurfaceRenderer&&) noexcept = default;
+SurfaceRenderer::~SurfaceRenderer() = default;
 
-Result<SceneRenderer> SceneRenderer::create(const GlApi& gl) {
+Result<SurfaceRenderer> SurfaceRenderer::create(const GlApi& gl) {
   using namespace shaders;
   const std::array<std::array<const char*, 2>, 6> sources = {{{body_vertex, body_fragment},
                                                               {body_vertex, depth_fragment},
@@ -363,15 +363,15 @@ Result<SceneRenderer> SceneRenderer::create(const GlApi& gl) {
     SUPPLE_RETURN_IF_ERROR(program);
     programs.push_back(std::move(*program));
   }
-  return SceneRenderer(std::make_unique<Parts>(gl, programs));
+  return SurfaceRenderer(std::make_unique<Parts>(gl, programs));
 }
 
-void SceneRenderer::draw(const DrawScene& scene, GLuint framebuffer, int width, int height) {
+void SurfaceRenderer::draw(const DrawSetup& setup, GLuint framebuffer, int width, int height) {
   const GlApi& gl = parts_->gl;
-  const Frame frame = parts_->prepare(scene);
+  const Frame frame = parts_->prepare(setup);
   gl.Disable(GL_FRAMEBUFFER_SRGB);
   parts_->draw_shadow_map(frame);
-  if (scene.floor_height) parts_->draw_floor_map(frame);
+  if (setup.floor_height) parts_->draw_floor_map(frame);
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
   gl.Viewport(0, 0, width, height);
   gl.Enable(GL_FRAMEBUFFER_SRGB);
@@ -379,8 +379,8 @@ void SceneRenderer::draw(const DrawScene& scene, GLuint framebuffer, int width, 
   gl.DepthMask(GL_TRUE);
   gl.Clear(GL_DEPTH_BUFFER_BIT);
   const double aspect = static_cast<double>(width) / height;
-  parts_->draw_backdrop(scene, frame, aspect);
-  parts_->draw_bodies(scene, frame, aspect);
+  parts_->draw_backdrop(setup, frame, aspect);
+  parts_->draw_bodies(setup, frame, aspect);
 }
 
 }  // namespace supple

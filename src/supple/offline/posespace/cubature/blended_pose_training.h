@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BetweenTraining: how forces come out in poses that a model has no basis for, judged with all that a step blends
+// BlendedPoseTraining: how forces come out in poses that a model has no basis for, judged with all that a step blends
 // there, and the corrections C = Λ − K_c that have to be known in some of them as well (asset/pose_space_model.h).
 //
 // The poses are some that the character takes and those halfway between the model's, far apart. Half of them help to
@@ -13,49 +13,51 @@
 
 namespace supple {
 
-class BetweenTraining {
+class BlendedPoseTraining {
  public:
-  /// Where progress is cancelled there are fewer poses.
-  BetweenTraining(const TrainingInput& input, std::mt19937_64& random, const Progress& progress);
+  /// Chooses the poses and computes their stiffness over all elements. Stops early where progress is cancelled.
+  BlendedPoseTraining(const TrainingInput& input, std::mt19937_64& random, const Progress& progress);
 
-  /// Nothing is known of poses that the character takes, or of how to blend.
+  /// True where there are no poses to judge: the character's motion isn't known, or there are no weights to blend with.
   bool empty() const { return poses_.empty(); }
-  /// Poses that help to make the result: the first.
-  std::size_t making() const { return (poses_.size() + 1) / 2; }
-  /// Of one of the poses. `this` has to stay where it is.
+  /// How many of the poses, from the first on, help to make the result; the others only judge it.
+  std::size_t training_count() const { return (poses_.size() + 1) / 2; }
+  /// What elastic_samples() needs to draw forces at one of the poses. The result points into this object.
   ElasticSampling sampling(std::size_t number, std::span<const Index> candidates) const;
-  /// w_i there.
+  /// w_i: how much each pose of the model counts at one of these poses.
   const VecX& shares(std::size_t number) const { return poses_[number].at.weights(); }
 
-  /// Elements will be chosen among these, which have to stay.
+  /// Draws samples at the training poses for these candidates, among which elements will be chosen. The caller keeps
+  /// the array alive.
   void watch(std::span<const Index> candidates, const Progress& progress);
   /// Adds corrections to those of the poses where they are missed most, until forces are within `tolerance`, and
   /// judges. `places` are those of the sites among the candidates. Returns the error in the poses that decide.
   double correct(const std::vector<Index>& places, double tolerance, PoseCubature& result) const;
 
  private:
-  /// A pose, and what all elements make of it.
+  /// A pose, its exact stiffness over all elements, and how far training moves the flesh there (training_spread.h).
   struct Pose {
-    BetweenPose at;
+    BlendedPose at;
     MatX stiffness, spread;
-    CubatureSamples watched = {};  ///< of those that help
+    CubatureSamples watched = {};  ///< empty for poses that only judge
   };
   /// Corrections that are known at some poses.
   struct Corrections {
     PoseSpaceWeights weights;
     std::vector<MatX> C;
 
-    MatX at(const BetweenPose& pose) const;
+    MatX at(const BlendedPose& pose) const;
   };
   /// Cubature in a pose, to try corrections on.
   struct Trial {
     const Pose& pose;
     MatX K_c;
     const MatX& coordinates;  ///< of its samples …
-    MatX residual;            ///< … and what cubature lacks
-    double length;            ///< of all that is wanted
-    bool known = false;       ///< its correction
+    MatX residual;            ///< … and what cubature misses of their forces
+    double length;            ///< |exact forces| of all samples: errors are shares of this
+    bool known = false;       ///< whether its own correction has been added already
 
+    /// The share of the forces that cubature with these corrections misses.
     double error(const Corrections& corrections) const;
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/bases/clip_responses.h"
+#include "supple/offline/posespace/bases/training_spread.h"
 
 #include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
@@ -9,7 +9,7 @@
 
 namespace supple {
 
-MatX typical_spread(const TrainingInput& input, const MatX& basis, const MatX& stiffness) {
+MatX training_spread(const TrainingInput& input, const MatX& basis, const MatX& stiffness) {
   VecX force = VecX::Ones(basis.cols());
   double most = std::numeric_limits<double>::infinity();
   if (input.accelerations.norm() > 0) {

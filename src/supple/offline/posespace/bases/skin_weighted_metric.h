@@ -13,8 +13,8 @@
 
 namespace supple {
 
-/// G; the mass matrix where there is no skin.
-BlockMatrix seen_metric(const ElasticBody& body, const Embedding* skin);
+/// G of the essay above. Without a skin it is the mass matrix alone.
+BlockMatrix skin_weighted_metric(const ElasticBody& body, const Embedding* skin);
 
 /// The `most` directions, or fewer, that hold most of the shapes in this metric, most important first; nested: those of
 /// a smaller number are the first ones of a larger. By the Gram matrix SᵀGS of the shapes, since they are many; what is

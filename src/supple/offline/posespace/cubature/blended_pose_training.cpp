@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/cubature/between_training.h"
+#include "supple/offline/posespace/cubature/blended_pose_training.h"
 
 #include "supple/offline/posespace/bases/choose_poses.h"
-#include "supple/offline/posespace/bases/clip_responses.h"
+#include "supple/offline/posespace/bases/training_spread.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ double root_mean_square(std::span<const double> values) {
 double rounded(double error) { return std::round(1e6 * error) / 1e6; }
 
 /// The weights that a step gives to the elements there.
-Cubature blended(const BetweenPose& at, const std::vector<Cubature>& elements) {
+Cubature blended(const BlendedPose& at, const std::vector<Cubature>& elements) {
   Cubature result = elements.front();
   result.weights.setZero();
   for (std::size_t i = 0; i < elements.size(); ++i)
@@ -37,7 +37,7 @@ std::vector<Index> first_numbers(std::size_t count) {
 
 }  // namespace
 
-MatX BetweenTraining::Corrections::at(const BetweenPose& pose) const {
+MatX BlendedPoseTraining::Corrections::at(const BlendedPose& pose) const {
   std::vector<double> w(C.size()), scratch = w;
   weights.evaluate(pose.pose().p, w, scratch);
   return pose.blended(C, w);
@@ -45,12 +45,12 @@ MatX BetweenTraining::Corrections::at(const BetweenPose& pose) const {
 
 /// Samples are of what departs from the linear answer Λ: to what cubature lacks of them comes what C and K_c have more
 /// than it.
-double BetweenTraining::Trial::error(const Corrections& corrections) const {
+double BlendedPoseTraining::Trial::error(const Corrections& corrections) const {
   const MatX missing = corrections.at(pose.at) + K_c - pose.stiffness;
   return (residual + missing * coordinates).norm() / length;
 }
 
-BetweenTraining::BetweenTraining(const TrainingInput& input, std::mt19937_64& random, const Progress& progress)
+BlendedPoseTraining::BlendedPoseTraining(const TrainingInput& input, std::mt19937_64& random, const Progress& progress)
     : input_(input), random_(random) {
   // Each costs a few passes over all elements. A single pose has no weights to be fitted between poses.
   const bool several = input.poses.size() > 1;
@@ -67,13 +67,13 @@ BetweenTraining::BetweenTraining(const TrainingInput& input, std::mt19937_64& ra
   poses_.reserve(far.size());
   for (const std::vector<double>& p : far) {
     if (progress.cancelled()) break;
-    Pose& pose = poses_.emplace_back(Pose{BetweenPose(known, *weights_, p), MatX::Zero(size, size), {}});
+    Pose& pose = poses_.emplace_back(Pose{BlendedPose(known, *weights_, p), MatX::Zero(size, size), {}});
     pose.stiffness = cubature_stiffness(sampling(poses_.size() - 1, every), all);
-    pose.spread = typical_spread(input, pose.at.pose().basis, pose.stiffness);
+    pose.spread = training_spread(input, pose.at.pose().basis, pose.stiffness);
   }
 }
 
-std::vector<std::vector<double>> BetweenTraining::candidate_poses() const {
+std::vector<std::vector<double>> BlendedPoseTraining::candidate_poses() const {
   std::vector<std::vector<double>> candidates(input_.known_poses.begin(), input_.known_poses.end());
   for (std::size_t i = 0; i < input_.poses.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -81,7 +81,7 @@ std::vector<std::vector<double>> BetweenTraining::candidate_poses() const {
   return candidates;
 }
 
-ElasticSampling BetweenTraining::sampling(std::size_t number, std::span<const Index> candidates) const {
+ElasticSampling BlendedPoseTraining::sampling(std::size_t number, std::span<const Index> candidates) const {
   const Pose& pose = poses_[number];
   return {input_.mesh,
           input_.body.material(),
@@ -94,15 +94,16 @@ ElasticSampling BetweenTraining::sampling(std::size_t number, std::span<const In
           [&pose](std::size_t e) { return pose.at.gradient(e); }};
 }
 
-void BetweenTraining::watch(std::span<const Index> candidates, const Progress& progress) {
+void BlendedPoseTraining::watch(std::span<const Index> candidates, const Progress& progress) {
   candidates_ = candidates;
-  for (std::size_t k = 0; k < making() && !progress.cancelled(); ++k) {
+  for (std::size_t k = 0; k < training_count() && !progress.cancelled(); ++k) {
     poses_[k].watched = elastic_samples(sampling(k, candidates), 16, random_);
     poses_[k].watched.bases.clear();
   }
 }
 
-BetweenTraining::Trial BetweenTraining::watched_trial(std::size_t number, const std::vector<Cubature>& elements) const {
+BlendedPoseTraining::Trial BlendedPoseTraining::watched_trial(std::size_t number,
+                                                              const std::vector<Cubature>& elements) const {
   const Pose& pose = poses_[number];
   const Cubature cubature = blended(pose.at, elements);
   const ElasticSampling where = sampling(number, candidates_);
@@ -110,8 +111,8 @@ BetweenTraining::Trial BetweenTraining::watched_trial(std::size_t number, const 
           cubature_residual(where, pose.watched, cubature), pose.watched.length};
 }
 
-void BetweenTraining::add_corrections(std::vector<Trial>& trials, double tolerance, Corrections& corrections,
-                                      MatX& between) const {
+void BlendedPoseTraining::add_corrections(std::vector<Trial>& trials, double tolerance, Corrections& corrections,
+                                          MatX& between) const {
   std::vector<std::vector<double>> poses;
   for (const PoseBasis& pose : input_.poses) poses.push_back(pose.p);
   between.resize(input_.rest.layout().size(), 0);
@@ -124,7 +125,7 @@ void BetweenTraining::add_corrections(std::vector<Trial>& trials, double toleran
     }
     if (error < tolerance) return;
     worst->known = true;
-    const BetweenPose& at = worst->pose.at;
+    const BlendedPose& at = worst->pose.at;
     poses.push_back(at.pose().p);
     Result<PoseSpaceWeights> more = PoseSpaceWeights::create(input_.rest.layout(), poses);
     if (!more.ok()) return;
@@ -135,11 +136,11 @@ void BetweenTraining::add_corrections(std::vector<Trial>& trials, double toleran
   }
 }
 
-double BetweenTraining::correct(const std::vector<Index>& places, double tolerance, PoseCubature& result) const {
+double BlendedPoseTraining::correct(const std::vector<Index>& places, double tolerance, PoseCubature& result) const {
   std::vector<Cubature> elements = result.elements;
   for (Cubature& each : elements) each.sites = places;
   std::vector<Trial> trials;
-  for (std::size_t k = 0; k < making(); ++k) trials.push_back(watched_trial(k, elements));
+  for (std::size_t k = 0; k < training_count(); ++k) trials.push_back(watched_trial(k, elements));
   Corrections corrections{*weights_, result.corrections};
   add_corrections(trials, tolerance, corrections, result.between);
   const double decisive = judge(corrections, result);
@@ -147,9 +148,9 @@ double BetweenTraining::correct(const std::vector<Index>& places, double toleran
   return decisive;
 }
 
-double BetweenTraining::judge(const Corrections& corrections, PoseCubature& result) const {
+double BlendedPoseTraining::judge(const Corrections& corrections, PoseCubature& result) const {
   std::vector<double> errors, decisive;
-  for (std::size_t k = poses_.size() > 2 ? making() : 0; k < poses_.size(); ++k) {
+  for (std::size_t k = poses_.size() > 2 ? training_count() : 0; k < poses_.size(); ++k) {
     const std::vector<Index>& sites = result.elements.front().sites;
     const ElasticSampling where = sampling(k, sites);
     const CubatureSamples unseen = elastic_samples(where, 32, random_);
