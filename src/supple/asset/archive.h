@@ -56,15 +56,17 @@ class ArchiveWriter {
   std::vector<Array> arrays_;
 };
 
-/// Makes the checksum of an archive's bytes fit them, whatever else may be wrong.
+/// Writes the checksum that fits the bytes into their header, whatever else may be wrong with them: tests of refusals
+/// need archives that are damaged and yet pass the checksum.
 void stamp_checksum(std::string& bytes);
 
 /// An archive that is open for reading; what it hands out stays valid as long as it lives.
 class Archive {
  public:
-  /// Maps the file and checks all of it.
+  /// Maps the file into memory and checks header, table and checksum.
   static Result<Archive> open(const std::filesystem::path& path);
-  /// The same for bytes in memory, which must stay where they are and be aligned to 8; `name` is for messages.
+  /// Opens an archive that lies in memory already. The bytes must stay where they are and be aligned to 8; `name` is
+  /// what messages call them.
   static Result<Archive> parse(std::span<const std::byte> bytes, const std::string& name);
 
   const std::string& kind() const { return kind_; }

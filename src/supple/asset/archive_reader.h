@@ -10,27 +10,28 @@
 
 namespace supple {
 
-/// Points as the columns of a matrix.
+/// Gives a matrix whose columns are the points, as archives store them.
 MatX columns_of(std::span<const Vec3> points);
 
 class ArchiveReader {
  public:
   explicit ArchiveReader(const Archive& archive) : archive_(archive) {}
 
-  static constexpr Eigen::Index any = -1;  ///< as many rows or columns as there are
+  static constexpr Eigen::Index any = -1;  ///< accepts as many rows or columns as there are
 
-  /// Finite numbers of that shape.
+  /// Takes a matrix out of the archive, and refuses one of another shape or with numbers that aren't finite.
   MatX matrix(const std::string& name, Eigen::Index rows, Eigen::Index columns);
-  /// The same, stored in single precision.
+  /// Does the same for a matrix that was stored in single precision.
   MatX singles(const std::string& name, Eigen::Index rows, Eigen::Index columns);
-  /// Three rows.
+  /// Takes `count` points out of a matrix of three rows.
   std::vector<Vec3> points(const std::string& name, Eigen::Index count);
-  /// One number.
+  /// Takes a matrix of one row and one column as a number.
   double number(const std::string& name);
-  /// `count` of them (`any`: a whole number of runs of `multiple`), each at least `least` and below `limit`.
+  /// Takes `count` indices (`any`: a whole number of runs of `multiple`), and refuses one that is below `least` or not
+  /// below `limit`.
   std::vector<Index> indices(const std::string& name, Eigen::Index count, Index limit, int multiple = 1,
                              Index least = 0);
-  /// One of them; 0 where it is wrong.
+  /// Takes a single index below `limit`; gives 0 where it is refused.
   Index index(const std::string& name, Index limit);
   std::string text(const std::string& name);
 
@@ -40,7 +41,7 @@ class ArchiveReader {
   void note(const Error& error) {
     if (!error_) error_ = error;
   }
-  /// The array is there, but doesn't go with the others.
+  /// Refuses the archive because this array, sound by itself, doesn't fit the others.
   void misfit(const std::string& name);
 
  private:

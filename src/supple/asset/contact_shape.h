@@ -16,16 +16,17 @@ namespace supple {
 
 struct ContactShape {
   std::vector<Index> points;  ///< vertices of the surface, spread evenly over it
-  /// For every vertex of the surface the other two of one of its triangles: they tell how it has turned.
+  /// For each vertex of the surface, the other two corners of one of its triangles. How that triangle lies tells how
+  /// the surface has turned there.
   std::vector<std::array<Index, 2>> neighbours;
 
-  std::array<int, 3> nodes{};  ///< of the grid
+  std::array<int, 3> nodes{};  ///< number of grid nodes along x, y and z
   Vec3 origin = Vec3::Zero();
   double cell_size = 0.0;
   std::vector<float> distances;  ///< at the nodes, x fastest [m]
-  std::vector<Index> nearest;    ///< beside them, a vertex of the surface
+  std::vector<Index> nearest;    ///< for each node, the vertex of the surface that is nearest
 
-  Vec3 center = Vec3::Zero();  ///< of a ball that holds the surface
+  Vec3 center = Vec3::Zero();  ///< center of a ball that holds the surface
   double radius = 0.0;
 
   struct Sample {
@@ -36,7 +37,7 @@ struct ContactShape {
     return to_size(i) + to_size(nodes[0]) * (to_size(j) + to_size(nodes[1]) * to_size(k));
   }
   bool holds(const Vec3& rest_point) const;
-  /// Trilinear; the point is moved into the grid first.
+  /// Interpolates the field linearly between grid nodes. A point outside the grid counts as the nearest point inside.
   Sample sample(const Vec3& rest_point) const;
   Index nearest_vertex(const Vec3& rest_point) const;
 };

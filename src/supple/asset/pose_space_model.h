@@ -29,7 +29,8 @@
 
 namespace supple {
 
-/// In which directions a basis is interpolated between poses.
+/// The directions in which a basis is interpolated between poses: those that turn with the flesh, or those of the
+/// world.
 enum class BasisDirections { rotating, world };
 
 /// A tetrahedron of the simulation mesh: corners as places in PoseSpaceModel::points.
@@ -38,25 +39,25 @@ struct PosedTet {
   Mat3 inverse_edges = Mat3::Identity();  ///< (X1−X0 X2−X0 X3−X0)⁻¹ in the neutral pose [1/m]
 };
 
-/// Rotation of a point: that of up to four frame sites, blended.
+/// The rotation of a point of the flesh: a blend of the rotations of up to four frame sites.
 struct FrameBlend {
   static constexpr int most = 4;
   std::array<Index, most> site{};
   std::array<double, most> weight{};  ///< sum one, largest first
 };
 
-/// Cubature elements that the same coordinates move.
+/// A set of cubature elements that are all moved by the same coordinates.
 struct ElementBlock {
   std::vector<Index> columns;  ///< these coordinates, ascending
   std::vector<PosedTet> tets;
   MatX weights;     ///< cubature weight times neutral volume [m³], element × pose
-  MatX mu, lambda;  ///< of Lamé [Pa], likewise
+  MatX mu, lambda;  ///< Lamé's coefficients [Pa], element × pose
   /// For each pose, nine rows per element: D_e with vec(∂u/∂X) = D_e q, turned back by the element's own rotation in
   /// that pose. Row 3j+i is ∂u_i/∂X_j.
   std::vector<MatX> gradients;
 };
 
-/// Vertices of the simulation mesh that the same coordinates move.
+/// A set of vertices of the simulation mesh that are all moved by the same coordinates.
 struct VertexBlock {
   std::vector<Index> columns;      ///< ascending
   std::vector<FrameBlend> frames;  ///< of each vertex
@@ -65,25 +66,26 @@ struct VertexBlock {
   Index vertex_count() const { return static_cast<Index>(frames.size()); }
 };
 
-/// Inertial cubature vertices.
+/// A set of vertices at which inertial forces are evaluated (2016 paper, 5.4).
 struct InertialBlock {
   VertexBlock vertices;
   std::vector<Index> points;  ///< places in PoseSpaceModel::points
   VecX weights;               ///< cubature weight times mass [kg]
 };
 
-/// What is shown: every vertex of the rig's surface, ū = A u (Eq. 4).
+/// The surface that is shown, every vertex of the rig: ū = A u (Eq. 4), A holding up to four weights for each.
 struct SoftSurface {
   static constexpr int nodes = 4;
   std::vector<VertexBlock> blocks;                ///< vertices of the mesh that the surface hangs on, numbered through
-  std::vector<std::array<Index, nodes>> vertex;   ///< of them, for each vertex of the surface
-  std::vector<std::array<double, nodes>> weight;  ///< sum one
+  std::vector<std::array<Index, nodes>> vertex;   ///< for each vertex of the surface, four of these vertices
+  std::vector<std::array<double, nodes>> weight;  ///< their weights, whose sum is one
 
   Index vertex_count() const { return static_cast<Index>(vertex.size()); }
 };
 
-/// A pose that leaves a patch as another has it takes that pose's columns over: of each pose, for each coordinate, the
-/// pose that its column is from, itself or one whose column is its own. Empty: all are their own.
+/// Which poses share columns. A pose that leaves a patch as another pose has it takes that pose's columns over.
+/// poses[i][c] is the pose that owns column c of pose i: i itself, or one whose column c is its own. Where it is empty,
+/// all poses own all of their columns.
 struct ColumnSources {
   std::vector<std::vector<Index>> poses;
 
@@ -97,8 +99,8 @@ struct PoseSpaceModel {
   MaterialModel material = MaterialModel::flesh;
   BasisDirections directions = BasisDirections::rotating;
   std::optional<PoseSpaceWeights> poses;  ///< p_i, the neutral pose first; absent: the neutral pose alone
-  ColumnSources sources;                  ///< of the bases …
-  ColumnSources gradient_sources;  ///< … and of the elements' gradients, which may differ where bases don't: R bends
+  ColumnSources sources;                  ///< which poses share columns of their bases …
+  ColumnSources gradient_sources;         ///< … and of gradients, which may differ where bases don't: R bends
   VecX stiffness;  ///< diagonal of Û_iᵀ K Û_i in the neutral pose at rest [1/s²], where it is a diagonal matrix
   /// Û_iᵀ K_i Û_i at rest, for each pose, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
   /// what a step's equations look like when the flesh is near rest.
@@ -127,11 +129,11 @@ struct PoseSpaceModel {
   Index inertial_vertex_count() const;
 };
 
-/// A column of a block in one of the poses.
+/// A column of a block in one of the poses, which owns it.
 struct PoseColumn {
   Index pose, column;
 };
-/// Of `poses` poses all that are their own, pose by pose.
+/// Lists the (pose, column) pairs of a block that poses own, pose by pose.
 std::vector<PoseColumn> own_columns(const ColumnSources& sources, Index poses, std::span<const Index> columns);
 
 /// Displacements of the surface in one of the model's poses, not turned, three rows per vertex; q may have many

@@ -16,12 +16,12 @@ namespace supple {
 
 class RigArchive {
  public:
-  static constexpr Eigen::Index most_poses = 1000;  ///< to interpolate between
+  static constexpr Eigen::Index most_poses = 1000;  ///< the most poses that a stored rig may interpolate between
 
-  /// Vertex k of what is read back is vertices[k] of `rig`.
+  /// Stores what the chosen vertices need of the rig. Vertex k of the rig that is read back is vertices[k] of this one.
   static Status write(ArchiveWriter& writer, const std::string& prefix, const Rig& rig,
                       std::span<const Index> vertices);
-  /// Null where something is wrong, which the reader remembers.
+  /// Reads a rig back. Gives null where something is wrong, and the reader remembers what.
   static std::shared_ptr<const Rig> read(ArchiveReader& reader, const std::string& prefix);
 
  private:

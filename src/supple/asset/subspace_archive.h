@@ -13,7 +13,7 @@ std::string encode_subspace_model(const SubspaceModel& model);
 /// Fails on an archive of another kind, or one whose arrays do not fit each other.
 Result<SubspaceModel> decode_subspace_model(const Archive& archive);
 
-/// Opens, checks and decodes.
+/// Opens an archive file, checks it and decodes the model in it.
 Result<SubspaceModel> load_subspace_model(const std::filesystem::path& path);
 
 }  // namespace supple

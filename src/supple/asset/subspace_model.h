@@ -30,7 +30,7 @@ struct StiffnessPolynomial {
 
   Index size() const { return static_cast<Index>(linear.cols()); }
   static StiffnessPolynomial zero(Index r);
-  /// this += scale · other
+  /// Adds scale · other to this, coefficient by coefficient.
   void add(double scale, const StiffnessPolynomial& other);
 };
 
@@ -44,7 +44,7 @@ struct MassMoments {
   Index size() const { return static_cast<Index>(first.cols()) - 1; }
   /// UᵀMU: entry (a, b) is the trace of block (a, b).
   MatX reduced_mass() const;
-  /// this += scale · other
+  /// Adds scale · other to this, coefficient by coefficient.
   void add(double scale, const MassMoments& other);
   static MassMoments zero(Index r);
 };
@@ -58,7 +58,7 @@ struct MaterialGroup {
   MassMoments moments;         ///< for ρ = 1
 };
 
-/// What is looked at and touched: a surface that rides on the simulation mesh.
+/// The surface that is looked at and touched. It rides on the simulation mesh.
 struct DisplaySurface {
   std::vector<Vec3> rest_positions;  ///< [m]
   std::vector<Triangle> triangles;
@@ -83,12 +83,12 @@ struct SubspaceModel {
   bool anchored() const { return !fixed_vertices.empty(); }
 };
 
-/// All groups together, with their densities.
+/// Gives the mass moments of the whole body: those of all groups, times their densities.
 MassMoments mass_moments(const SubspaceModel& model);
 /// Uᵀ M g: the weight of the body in its coordinates.
 VecX reduced_gravity(const SubspaceModel& model, const Vec3& gravity);
 
-/// The same object with only some of its coordinates, in the given order; nothing is recomputed.
+/// Gives the same object with only some of its coordinates, in the given order. Nothing is recomputed.
 SubspaceModel select_coordinates(const SubspaceModel& model, const std::vector<Index>& coordinates);
 
 }  // namespace supple

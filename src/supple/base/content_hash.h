@@ -44,7 +44,7 @@ class ContentHash {
     return *this;
   }
 
-  /// 32 hexadecimal digits.
+  /// Gives the hash as 32 hexadecimal digits.
   std::string text() const;
 
  private:

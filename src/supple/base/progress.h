@@ -20,7 +20,7 @@ class Progress {
   /// True when the user asked to stop; the work then returns an Error as soon as it can.
   virtual bool cancelled() const { return false; }
 
-  /// The one that says nothing.
+  /// Gives a Progress that tells nobody and is never cancelled.
   static Progress& silent();
 };
 

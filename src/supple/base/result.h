@@ -71,7 +71,7 @@ class [[nodiscard]] Result {
   Error error_;
 };
 
-/// Success without a value, or an Error.
+/// The result of what succeeds without giving a value, or an Error.
 template <>
 class [[nodiscard]] Result<void> {
  public:

@@ -17,7 +17,7 @@ class StageStore {
   virtual std::optional<std::string> find(std::string_view stage, const ContentHash& content) = 0;
   virtual void keep(std::string_view stage, const ContentHash& content, std::string_view bytes) = 0;
 
-  /// Keeps nothing.
+  /// Gives a store that keeps nothing and finds nothing.
   static StageStore& none();
 };
 

@@ -24,7 +24,7 @@ struct VectorRange {
   }
 };
 
-/// What is known before the first frame.
+/// What a sink is told before the first frame.
 struct CacheDescription {
   std::string clip, mesh;
   std::vector<CachePart> parts;  ///< primitives of the file
@@ -37,15 +37,15 @@ struct CacheDescription {
 class CacheSink {
  public:
   virtual ~CacheSink() = default;
-  /// Normals are unit, for those that want them.
+  /// Adds the next frame. Normals have unit length; sinks that don't want them pass over them.
   virtual Status add_frame(std::span<const Vec3> positions, std::span<const Vec3> normals) = 0;
-  /// The files appear; adds their names to the list.
+  /// Makes the files appear, and adds their names to the list.
   virtual Status finish(std::vector<std::filesystem::path>& files) = 0;
   virtual bool wants_normals() const { return false; }
 };
 
 using OpenedSink = Result<std::unique_ptr<CacheSink>>;
-/// `stem`: the path without the extension.
+/// Opens a sink; `stem` is the path without the extension.
 OpenedSink open_pc2_sink(const std::string& stem, const CacheDescription& description);
 OpenedSink open_mdd_sink(const std::string& stem, const CacheDescription& description);
 enum class TextureFormat { exr, png };

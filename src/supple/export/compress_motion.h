@@ -32,7 +32,7 @@ struct CompressionSettings {
   bool keep_all_keys = false;
 };
 
-/// How far the played motion is from the baked one.
+/// What was written, and how far the played motion is from the baked one.
 struct CompressionReport {
   double height = 0;             ///< of the character at rest [m]
   double tolerance = 0;          ///< [m]

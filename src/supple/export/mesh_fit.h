@@ -18,7 +18,7 @@ struct MeshFitSettings {
   double cutoff = 0;  ///< [m] of singular values
 };
 
-/// How far a frame is from what is played, in the pose.
+/// How far a frame, as it is played, is from what was baked; measured in the pose.
 struct FrameError {
   double largest = 0;  ///< [m]
   double squares = 0;  ///< sum over the vertices [m²]
@@ -28,7 +28,7 @@ class MeshFit {
  public:
   using Samples = Eigen::Ref<const Eigen::MatrixXf>;
 
-  /// `matrices` of the mesh's vertices in a usual pose.
+  /// Takes the matrices B of the mesh's vertices in a usual pose, which set the scale of each.
   MeshFit(std::span<const Affine> matrices, const MeshFitSettings& settings);
 
   Index vertex_count() const { return static_cast<Index>(scale_.size()); }
@@ -60,7 +60,7 @@ class MeshFit {
   VecX reach(Index k) const;
   /// The first k directions in the mesh's own units.
   Eigen::MatrixXf targets(Index k) const;
-  /// A sample in the mesh's own units.
+  /// Gives the displacements of a sample in the mesh's own units.
   std::vector<Vec3> bind_displacements(std::span<const float> sample) const;
 
  private:

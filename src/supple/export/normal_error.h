@@ -11,7 +11,7 @@ namespace supple {
 
 class NormalError {
  public:
-  /// The surface at rest must outlive this.
+  /// Keeps a reference to the surface at rest, which must outlive it.
   explicit NormalError(const Surface& surface);
 
   /// Adds a frame: displacements, and by how much the normals were turned [rad]. Vertices without a normal to speak of

@@ -28,11 +28,11 @@ class PosedMeshes {
   void pose_at_rest();
   void pose(const Clip& clip, double time);
 
-  /// B of each vertex, as posed last.
+  /// Gives B of each vertex in the last pose.
   const std::vector<Affine>& matrices() const { return matrices_; }
-  /// World matrices of all joints.
+  /// Gives the world matrices of all joints in the last pose.
   const std::vector<Affine>& joints() const { return world_; }
-  /// Where the vertices are without soft motion [world].
+  /// Writes where the vertices are in the last pose without soft motion, in the world.
   void positions(std::span<Vec3> out) const;
 
  private:
@@ -49,7 +49,7 @@ class PosedMeshes {
   std::vector<std::vector<double>> morph_weights_;  ///< of each mesh
 };
 
-/// Whether the parts of a motion fit together; a sentence where they don't.
+/// Checks that the parts of a motion fit together; the error says which don't.
 Status check_motion(const SoftMotion& motion);
 
 /// A motion that passed check_motion, with the meshes to pose; frames know their clip.
@@ -72,7 +72,7 @@ class SoftPlayer {
 
   /// Poses the meshes at a frame.
   void pose(Index frame);
-  /// Poses, and gives the displacements.
+  /// Poses the meshes at a frame and gives its displacements.
   std::span<const Vec3> play(Index frame);
 
  private:
@@ -83,7 +83,8 @@ class SoftPlayer {
   std::vector<Vec3> displacement_;
 };
 
-/// How tall the character stands at rest [m]: its extent upwards, or a third of its largest one where it lies flat.
+/// Gives the height of the character at rest [m]: its extent upwards, or a third of its largest extent where it lies
+/// flat.
 double character_height(PosedMeshes& meshes);
 
 }  // namespace supple

@@ -22,7 +22,7 @@ struct CacheSettings {
   double frame_rate = 30;  ///< [1/s] of the program that reads a PC2, which counts frames
 };
 
-/// Gives the files written.
+/// Writes the caches and gives the paths of the files.
 Result<std::vector<std::filesystem::path>> write_point_caches(const std::filesystem::path& folder,
                                                               const SoftMotion& motion, const CacheSettings& settings,
                                                               Progress& progress = Progress::silent());

@@ -18,7 +18,7 @@ namespace supple {
 /// Adds the targets and curves to a document: the one that `motion.character` was read from.
 Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed);
 
-/// Likewise with helper bones.
+/// Adds helper bones to a document in the same way.
 Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const FittedBones& fitted);
 
 struct SoftOutput {
@@ -27,7 +27,7 @@ struct SoftOutput {
   HelperBoneSettings bones = {};
 };
 
-/// Of what was asked for; the other part stays empty.
+/// What was written. Only the part that was asked for, morph targets or helper bones, is filled in.
 struct SoftGlbReport {
   CompressionReport compression;
   HelperBoneReport bones;

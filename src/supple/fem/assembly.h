@@ -14,7 +14,7 @@ struct Assembly {
   /// Σ ∫ Ψ dV; infinite where the energy is undefined (an inverted neo-Hookean element).
   static double energy(const Batches& batches, MaterialModel model, const VecX& u);
 
-  /// f = ∂energy/∂u
+  /// Overwrites f with the internal force ∂energy/∂u.
   static void force(const Batches& batches, MaterialModel model, const VecX& u, VecX& f);
 
   /// f and K = ∂f/∂u; `project` replaces each element's material Jacobian by its nearest positive semi-definite matrix.

@@ -42,7 +42,7 @@ void scatter(const ElementBatch<Nodes>& batch, const NodeVectors<Nodes>& values,
   }
 }
 
-/// Σ_a u_a g_aᵀ
+/// Gives the displacement gradient Σ_a u_a g_aᵀ of each lane.
 template <int Nodes>
 Matrix3<Lanes> gradient_of(const ElementBatch<Nodes>& batch, std::size_t point, const NodeVectors<Nodes>& u) {
   Matrix3<Lanes> G;
@@ -63,7 +63,7 @@ Matrix3<Lanes> deformation_gradient(const ElementBatch<Nodes>& batch, std::size_
   return F;
 }
 
-/// f_a += w P g_a
+/// Adds the force w P g_a of the stress P to each node a.
 template <int Nodes>
 void add_stress(const ElementBatch<Nodes>& batch, std::size_t point, const Matrix3<Lanes>& P, NodeVectors<Nodes>& f) {
   for (int a = 0; a < Nodes; ++a) {
@@ -85,7 +85,7 @@ struct ElementStiffness {
   Lanes block[Nodes][Nodes][9];
 };
 
-/// Adds the blocks with a, b ≥ first.
+/// Adds the stiffness of a quadrature point to the blocks with a, b ≥ first.
 template <int Nodes>
 void add_stiffness(const ElementBatch<Nodes>& batch, std::size_t point, const Matrix9<Lanes>& J, int first,
                    ElementStiffness<Nodes>& K) {

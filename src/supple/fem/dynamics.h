@@ -54,7 +54,7 @@ class FullDynamics {
   static Result<FullDynamics> create(const ElasticBody& body, std::span<const Index> fixed,
                                      const DynamicsSettings& settings);
 
-  /// At rest, at time zero.
+  /// Gives the state in which nothing is displaced or moves, at time zero.
   DynamicsState rest_state() const;
   /// Computes the acceleration that fits u, v and the external force; call once before the first step.
   Status initialize(DynamicsState& state, const VecX& external_force);

@@ -28,13 +28,13 @@ struct EigenProblem {
 /// The eigenvalue scale of the slow modes: Rayleigh quotient of a smooth field, here a uniform dilation of the points.
 double eigenvalue_scale(const EigenProblem& problem, const VecX& rest_positions);
 
-/// The shift that makes K − σM definite where K is singular.
+/// Gives the shift σ that makes K − σM definite where K is singular.
 double definite_shift(double scale);
 
-/// Small problems, or nearly all modes of one. Rigid motions are moved to the far end of the spectrum.
+/// Solves small problems, or finds nearly all modes of one. Rigid motions are moved to the far end of the spectrum.
 Eigenpairs dense_eigenpairs(MatX K, const MatX& M, const MatX& M_rigid, int count);
 
-/// Whether the dense solver serves; fails when it would have to and can't.
+/// Decides whether the dense solver is used. Fails where it would be needed and the problem is too large for it.
 Result<bool> choose_dense(Eigen::Index size, Eigen::Index available, int count);
 
 /// Lanczos with `inverse.solve` giving (K − σM)⁻¹ x; rigid motions are taken out here, progress is told.

@@ -231,15 +231,15 @@ class CorotationalModel {
 
  private:
   using Vector = Eigen::Matrix<T, 3, 1>;
-  /// [v]×
+  /// Gives the matrix [v]× with [v]× x = v × x.
   static Matrix3<T> hat(const Vector& v) {
     Matrix3<T> result;
     result << T(0), -v[2], v[1], v[2], T(0), -v[0], -v[1], v[0], T(0);
     return result;
   }
-  /// v with [v]× = X − Xᵀ.
+  /// Gives the vector v with [v]× = X − Xᵀ.
   static Vector axial(const Matrix3<T>& X) { return Vector(X(2, 1) - X(1, 2), X(0, 2) - X(2, 0), X(1, 0) - X(0, 1)); }
-  /// (tr(S) I − S)⁻¹ v
+  /// Gives ω = (tr(S) I − S)⁻¹ v, how the rotation of F = R S spins: dR = R [ω]× where v is the axial vector of Rᵀ dF.
   Vector solve_spin(const Vector& v) const {
     Vector local = V_.transpose() * v;
     for (int k = 0; k < 3; ++k) local[k] *= inverse_sum_[k];

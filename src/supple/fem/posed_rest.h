@@ -21,7 +21,7 @@ struct PosedRest {
 
 namespace detail {
 
-/// Any F, by its singular values.
+/// Does this for any F, by its singular values.
 template <class T>
 PosedRest<T> limited_rest(const Eigen::Matrix<T, 3, 3>& F) {
   const T least(1.0 / 3.0);

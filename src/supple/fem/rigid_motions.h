@@ -10,7 +10,8 @@ namespace supple {
 /// Columns: mass-orthonormal displacement fields over all vertices, zero at fixed ones; XᵀMX = I.
 MatX rigid_motions(const ElasticBody& body, const FreeVertices& free);
 
-/// For each vertex the number of its connected piece; vertices that no element uses get -1.
+/// Numbers the connected pieces of a body and gives each vertex the number of its piece; vertices that no element uses
+/// get −1.
 std::vector<Index> connected_pieces(const ElasticBody& body);
 
 }  // namespace supple

@@ -27,7 +27,7 @@ class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes, bool swap = false) : bytes_(bytes), swap_(swap) {}
 
-  /// False when the bytes are used up.
+  /// Reads the next value. Returns false when there are too few bytes left.
   template <class T>
   bool read(T& value) {
     if (bytes_left() < sizeof(T)) return false;

@@ -7,7 +7,7 @@
 
 namespace supple {
 
-/// `level` from 1 (fast) to 9 (small).
+/// Compresses bytes; `level` goes from 1 (fast) to 9 (small).
 std::string deflate(std::string_view bytes, int level);
 
 }  // namespace supple

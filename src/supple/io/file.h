@@ -18,7 +18,8 @@ Result<std::string> read_file(const std::filesystem::path& path);
 /// untouched and nothing new is left behind. A symbolic link keeps pointing where it did; a device is written directly.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
-/// The same piece by piece, for files too long to hold in memory. Without commit() nothing is left behind.
+/// Writes a file piece by piece, for those too long to hold in memory. It appears, or replaces the old one, with
+/// commit(); without it nothing is left behind.
 class AtomicFile {
  public:
   static Result<AtomicFile> open(const std::filesystem::path& path);

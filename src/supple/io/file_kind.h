@@ -30,10 +30,11 @@ enum class FileKind {
 
 FileKind kind_of_extension(const std::filesystem::path& path);
 
-/// Only what is certain; plain columns of numbers, as TetGen writes them, stay unknown.
+/// Tells the format from a file's first bytes where that is certain. Plain columns of numbers, as TetGen writes them,
+/// stay unknown.
 FileKind kind_of_content(std::string_view bytes);
 
-/// The sentence for a kind that isn't read.
+/// Gives the sentence that refuses a file of a kind that isn't read, and says what to do instead.
 std::string refusal(FileKind kind, const std::string& name);
 
 }  // namespace supple

@@ -39,9 +39,9 @@ class TextScanner {
   bool at_end();
   /// The next run of non-blanks; empty at the end.
   std::string_view token();
-  /// The next token without taking it.
+  /// Gives the next token without taking it.
   std::string_view peek();
-  /// What is left of the current line, trimmed; the scanner moves to the next line.
+  /// Gives what is left of the current line, trimmed, and moves to the next line.
   std::string_view rest_of_line();
   /// A scanner over the next line that holds more than blanks and comments; false at the end.
   bool next_line(TextScanner& line);
@@ -49,13 +49,13 @@ class TextScanner {
   bool read(double& value);
   bool read(std::int64_t& value);
   bool read(Index& value);
-  /// A finite number.
+  /// Reads a number that must be finite.
   bool read_finite(double& value);
-  /// Three finite numbers.
+  /// Reads three numbers that must be finite.
   bool read_point(Vec3& point);
   /// A count of entries that take at least `bytes_each` bytes each.
   bool read_count(std::size_t& count, std::size_t bytes_each);
-  /// A word that must be there.
+  /// Takes the next token, which must be this word.
   bool expect(std::string_view word);
 
   std::size_t bytes_left() const { return to_size(end_ - cursor_); }
@@ -68,7 +68,7 @@ class TextScanner {
   void skip_line_end() { skip(remaining().starts_with("\r\n") ? 2 : 1); }
 
   bool failed() const { return !fault_.empty(); }
-  /// The sticking fault.
+  /// Gives the first fault that was met.
   Error error() const;
   /// A fault of the caller's own at this place: "FILE, line N: what".
   Error fail(std::string_view what) const;

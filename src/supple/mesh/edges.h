@@ -10,8 +10,7 @@ namespace supple {
 
 /// Side `side` of `triangle` runs between its corners `side` and `side + 1`.
 struct EdgeUse {
-  Index low = 0;   ///< the edge's vertices, low < high
-  Index high = 0;  ///<
+  Index low = 0, high = 0;  ///< the edge's vertices, low < high
   Index triangle = 0;
   std::int8_t side = 0;
   bool forward = false;  ///< the triangle runs from low to high

@@ -18,7 +18,7 @@ struct VertexAreas {
   std::vector<Vec3> vector;
   std::vector<double> area;
 
-  /// Whether the sum of the vectors is a direction to rely on.
+  /// Tells whether the triangles around a vertex agree well enough for their sum to be a normal.
   bool has_normal(std::size_t v) const { return vector[v].norm() > 0.3 * area[v]; }
 };
 VertexAreas vertex_areas(std::span<const Triangle> triangles, std::span<const Vec3> positions);

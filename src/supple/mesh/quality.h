@@ -59,7 +59,7 @@ double brick_volume(const std::array<Vec3, 8>& corners);
 /// The smallest determinant of the Jacobian of the map from [-1, 1]³ over the brick's corners.
 double min_corner_jacobian(const std::array<Vec3, 8>& corners);
 
-/// Signed volumes of all elements.
+/// Gives the signed volumes of all elements [m³].
 std::vector<double> element_volumes(const TetMesh& mesh);
 std::vector<double> element_volumes(const HexMesh& mesh);
 

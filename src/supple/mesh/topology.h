@@ -63,7 +63,7 @@ struct SurfaceTopology {
 
   bool closed() const { return triangles > 0 && boundary_edges == 0; }
   bool edge_manifold() const { return nonmanifold_edges == 0; }
-  /// Every edge has exactly two triangles.
+  /// True where every edge has exactly two triangles.
   bool watertight() const { return closed() && edge_manifold(); }
   bool consistently_wound() const { return inconsistent_edges == 0; }
 };

@@ -14,7 +14,7 @@
 
 namespace supple {
 
-/// Isotropic elastic material, SI units.
+/// An isotropic elastic material, in SI units.
 struct ElasticMaterial {
   std::string name;
   double young = 1e5;       ///< Young's modulus E [Pa]

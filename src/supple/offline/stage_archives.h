@@ -11,7 +11,7 @@ namespace supple {
 std::string encode_stage(const TetMeshingResult& meshed);
 Result<TetMeshingResult> decode_meshing(const std::string& bytes);
 
-/// Matrices, one after the other.
+/// Writes matrices, one after the other.
 std::string encode_stage(std::span<const MatX> matrices);
 Result<std::vector<MatX>> decode_matrices(const std::string& bytes);
 
@@ -20,7 +20,7 @@ Result<PoseCubature> decode_cubature(const std::string& bytes);
 
 void add_content(ContentHash& content, const Surface& surface);
 void add_content(ContentHash& content, std::span<const ElasticMaterial> materials);
-/// Vertices, elements, materials.
+/// Adds vertices, elements and materials of a mesh.
 void add_content(ContentHash& content, const TetMesh& mesh);
 /// All that a rig does; false where it runs code of its own, which nothing can stand for.
 bool add_content(ContentHash& content, const Rig& rig);

@@ -34,7 +34,7 @@ struct Plot {
 /// The picture as a complete SVG document. Labels are plain text: what XML would read as markup is escaped.
 std::string encode_plot(const Plot& plot);
 
-/// Fails when the file can't be written.
+/// Writes the SVG document. Fails when the file can't be written.
 Status write_plot(const std::filesystem::path& path, const Plot& plot);
 
 /// Round numbers (1, 2 or 5 times a power of ten apart) that cover [low, high] from outside, in at most `most` steps

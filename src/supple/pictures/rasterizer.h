@@ -6,7 +6,7 @@
 
 namespace supple::detail {
 
-/// A point on the way to the screen.
+/// A point as the camera sees it.
 struct ScreenPoint {
   double x = 0, y = 0;       ///< in samples, from the top left
   double inverse_depth = 0;  ///< 1 / distance along the view, linear over the screen; constant 1 if orthographic
@@ -33,7 +33,7 @@ class Projection {
   bool orthographic_;
 };
 
-/// What a triangle carries from its corners to its pixels.
+/// What is interpolated between the corners of a triangle.
 struct ShadedVertex {
   Vec3 position;
   Vec3 normal;

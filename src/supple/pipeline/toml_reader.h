@@ -129,7 +129,8 @@ class TomlReader {
     if (!good) fail(*node, fmt::format("\"{}\" must be three whole numbers of at least 1, such as [40, 4, 4]", key));
   }
 
-  /// One of `words`; returns its place, or nothing where the key is absent or wrong.
+  /// Reads a string that must be one of `words`. Returns its place among them, or nothing where the key is absent or
+  /// wrong.
   std::optional<std::size_t> read_word(const toml::table& table, std::string_view key,
                                        std::span<const std::string_view> words) {
     std::string word;
@@ -145,7 +146,7 @@ class TomlReader {
     if (!table.contains(key)) fail(table, fmt::format("{} needs the key \"{}\"", title, key));
   }
 
-  /// A table such as [solver], or nothing.
+  /// Gives a table such as [solver], or null where there is none.
   const toml::table* table(const toml::table& parent, std::string_view key) {
     const toml::node* node = parent.get(key);
     if (node && !node->is_table()) fail(*node, fmt::format("\"{0}\" must be a table: write [{0}]", key));

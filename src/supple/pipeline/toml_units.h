@@ -58,7 +58,7 @@ inline void read_number(TomlReader& toml, const toml::table& table, std::string_
   toml.read(table, key, value);
 }
 
-/// Likewise, within a range.
+/// Reads such a number, which must lie within a range.
 inline void read_between(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
                          double low, double high, double& value) {
   read_number(toml, table, key, unit, value);
@@ -67,7 +67,7 @@ inline void read_between(TomlReader& toml, const toml::table& table, std::string
                                            value, low, high, unit));
 }
 
-/// Three numbers in a stated unit.
+/// Reads three numbers in a stated unit.
 inline void read_vector(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
                         std::optional<Vec3>& value) {
   const toml::node* node = table.get(key);

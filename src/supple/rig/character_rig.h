@@ -28,7 +28,7 @@ struct CharacterRigSettings {
   std::vector<WireCurve> wires;     ///< what moves the skin instead of the joints; empty: the joints
 };
 
-/// A moment of a clip as the rig wants it.
+/// A moment of a clip in the form that a rig takes: where the character stands, and the parameters p of its pose.
 struct CharacterPose {
   RigidTransform placement;  ///< of the character in the world: world = placement · rig position
   std::vector<double> p;
@@ -51,7 +51,8 @@ class CharacterRig {
   CharacterPose neutral() const;
   /// Overwrites `pose` (made by neutral()) with a moment of a clip. Allocates nothing.
   void sample(const Clip& clip, double time, ClipWrap wrap, CharacterPose& pose) const;
-  /// The same from local transforms of all joints (IK, a game's own animation); morph weights stay as they are.
+  /// Sets the pose from local transforms of all joints, as inverse kinematics or a game's own animation give them.
+  /// Morph weights stay as they are.
   void set_joints(std::span<const Transform> locals, CharacterPose& pose) const;
 
  private:

@@ -13,7 +13,7 @@ namespace supple {
 
 using Pose = std::vector<Transform>;
 
-/// A place in the world without any stretch.
+/// A rotation and a translation: a place in the world, without any stretch.
 struct RigidTransform {
   Vec3 translation = Vec3::Zero();
   Quat rotation = Quat::Identity();
@@ -32,7 +32,7 @@ Affine local_matrix(const Joint& joint, const Transform& local);
 void world_matrices(const Skeleton& skeleton, std::span<const Transform> pose, std::span<Affine> world);
 std::vector<Affine> world_matrices(const Skeleton& skeleton, std::span<const Transform> pose);
 
-/// World matrix of one joint.
+/// Computes the world matrix of one joint.
 Affine world_matrix(const Skeleton& skeleton, std::span<const Transform> pose, Index joint);
 
 /// Turns a joint, and what hangs on it, about its own place by a rotation given in the world.
@@ -48,10 +48,10 @@ Quat rotation_of(const Affine& matrix);
 /// Translation, rotation and the lengths of the columns: exact for matrices without shear.
 Transform decompose(const Affine& matrix);
 
-/// The first joint of that name, or -1.
+/// Gives the first joint of that name, or −1.
 Index find_joint(const Skeleton& skeleton, std::string_view name);
 
-/// Whether `ancestor` is `joint` or above it.
+/// Tells whether `ancestor` is `joint` itself or above it in the hierarchy.
 bool is_ancestor(const Skeleton& skeleton, Index ancestor, Index joint);
 
 }  // namespace supple

@@ -50,7 +50,7 @@ class Deformer {
     (void)most_vertices;
     return std::make_unique<RigWorkspace>();
   }
-  /// In: where the chosen vertices are before this stage; out: after it.
+  /// Moves the chosen vertices from where they are before this stage to where they are after it.
   virtual void deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,
                       RigWorkspace& workspace) const = 0;
   /// sum += D(p, x) − x for the chosen vertices at x. `scratch` has as many entries. For deformers that leave most

@@ -16,7 +16,7 @@
 namespace supple {
 
 using Quat = Eigen::Quaterniond;
-/// x ↦ A x + b
+/// The affine map x ↦ A x + b.
 using Affine = Eigen::Transform<double, 3, Eigen::AffineCompact>;
 
 struct Transform {

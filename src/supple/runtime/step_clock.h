@@ -33,7 +33,7 @@ class StepClock {
     return static_cast<int>(steps);
   }
 
-  /// Where the display's time lies between the state before the last step (0) and after it (1).
+  /// Tells where the display's time lies between the state before the last step (0) and after it (1).
   double fraction() const {
     const double fraction = shown_ / time_step_ - static_cast<double>(taken_ - 1);
     return fraction < 0 ? 0 : (fraction > 1 ? 1 : fraction);

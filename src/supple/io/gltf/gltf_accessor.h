@@ -34,14 +34,14 @@ struct AccessorShape {
 };
 
 std::size_t accessor_count(const GltfContent& content);
-/// What the JSON says; faults where it isn't glTF.
+/// Reads what the JSON says of an accessor, and throws a GltfFault where that isn't glTF.
 AccessorShape accessor_shape(const GltfContent& content, std::size_t accessor);
 /// The accessor, and its sparse part, lie within their views.
 void check_accessor(const GltfContent& content, std::size_t accessor);
 
 /// All components, element after element, columns of matrices one after the other. Checked accessors don't fault.
 std::vector<double> accessor_numbers(const GltfContent& content, std::size_t accessor);
-/// The same for integers, without normalisation; floats are a fault.
+/// Reads an accessor of integers, without normalisation; one of floats is a fault.
 std::vector<std::uint32_t> accessor_integers(const GltfContent& content, std::size_t accessor);
 
 /// An accessor over newly appended data. `with_range` states the smallest and largest values, as positions and times

@@ -9,7 +9,7 @@
 
 namespace supple {
 
-/// How glTF writes it: "LINEAR" …
+/// Gives the word that glTF has for it, such as "LINEAR".
 const char* interpolation_name(Interpolation interpolation);
 
 /// Appends the clip's channels to an animation. `node_of_joint`: the nodes of the joints; empty where they have the

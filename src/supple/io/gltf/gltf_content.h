@@ -19,7 +19,7 @@
 
 namespace supple {
 
-/// Keeps the order of keys.
+/// JSON that keeps the order of its keys, so that a file is written back as it was read.
 using GltfJson = nlohmann::ordered_json;
 
 struct ByteRange {
@@ -39,7 +39,8 @@ struct GltfContent {
   void warn(std::string sentence) { warnings.push_back(std::move(sentence)); }
 };
 
-/// Without the name of the file, which `gltf_guarded` puts in front.
+/// What is wrong with a file, thrown within this folder. `gltf_guarded` catches it and puts the name of the file in
+/// front.
 struct GltfFault {
   std::string sentence;
 };
@@ -66,19 +67,19 @@ auto gltf_guarded(const std::string& name, Function&& function) -> decltype(func
 // ---- checked access; `where` names the object in messages, such as "node 3"
 // -------------------------------------------
 
-/// The array under the key, or an empty one.
+/// Gives the array under the key, or an empty one where there is none.
 const GltfJson& json_array(const GltfJson& object, const char* key, std::string_view where = "the file");
 /// The object under the key, or an empty one.
 const GltfJson& json_object(const GltfJson& object, const char* key, std::string_view where);
 std::string json_string(const GltfJson& object, const char* key, const std::string& otherwise = "");
-/// A whole number that is not negative.
+/// Gives a number that must be whole and not negative, or nothing where the key is absent.
 std::optional<std::uint64_t> json_count(const GltfJson& object, const char* key, std::string_view where);
 std::uint64_t require_count(const GltfJson& object, const char* key, std::string_view where);
-/// An index below `size`.
+/// Gives an index that must be below `size`, or nothing where the key is absent.
 std::optional<std::size_t> json_index(const GltfJson& object, const char* key, std::size_t size,
                                       std::string_view where);
 std::size_t require_index(const GltfJson& object, const char* key, std::size_t size, std::string_view where);
-/// An entry of an array of indices.
+/// Reads an entry of an array of indices, which must be below `size`.
 std::size_t index_value(const GltfJson& value, std::size_t size, std::string_view where);
 /// Finite numbers: exactly `size` of them, or none when the key is missing.
 std::vector<double> json_numbers(const GltfJson& object, const char* key, std::string_view where,

@@ -57,7 +57,7 @@ void embed_images(GltfDocument& document);
 std::string encode_glb(const GltfDocument& document);
 std::string encode_gltf(const GltfDocument& document);
 
-/// What a file holds besides the character, for people.
+/// What a file holds besides the character, as reports show it to people.
 struct GltfSummary {
   std::string generator;
   std::size_t nodes = 0, meshes = 0, primitives = 0, materials = 0, textures = 0, images = 0, cameras = 0;

@@ -19,12 +19,12 @@ struct PrimitiveData {
   std::size_t vertex_count() const { return positions.size(); }
 };
 
-/// What had to be put right in a mesh's weights.
+/// Counts of what had to be put right in a mesh's weights.
 struct WeightFaults {
   std::size_t vertices = 0, not_one = 0, all_zero = 0, negative = 0;
 };
 
-/// Nothing for points and lines, and for primitives without positions.
+/// Reads a primitive. Gives nothing for points and lines, and for primitives without positions.
 std::optional<PrimitiveData> read_primitive(const GltfContent& content, const GltfJson& primitive,
                                             const std::string& where, WeightFaults& faults);
 

@@ -23,7 +23,7 @@ std::vector<bool> nodes_in_scene(const GltfContent& content, const std::vector<I
 
 /// Which joint a node's channels move, or −1 to leave them out.
 using JointOfNode = std::function<Index(std::size_t node)>;
-/// How many morph targets the meshes of a joint have.
+/// A function that tells how many morph targets the meshes of a joint have.
 using TargetsOfJoint = std::function<std::size_t(Index joint)>;
 std::vector<Clip> read_animations(const GltfContent& content, const Skeleton& skeleton, const JointOfNode& joint_of,
                                   const TargetsOfJoint& targets_of, std::vector<std::string>& warnings);

@@ -11,7 +11,7 @@ namespace supple {
 /// All meshes, skinned and morphed as the file leaves them, in the world. Parts are "mesh/material".
 Result<Surface> rest_surface(const RawCharacter& character);
 
-/// What load_mesh gives for a glTF file.
+/// Reads the surface at rest out of a glTF file; this is what load_mesh gives for one.
 Result<LoadedMesh> parse_gltf_surface(std::string_view bytes, const std::string& name, ResourceReader read);
 
 }  // namespace supple

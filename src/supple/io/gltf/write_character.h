@@ -26,7 +26,7 @@ struct CharacterLook {
 /// Error where sizes don't fit together or numbers aren't finite.
 Result<GltfDocument> character_document(const RawCharacter& character, const CharacterLook& look = {});
 
-/// The same into a file, .glb or .gltf.
+/// Writes the character into a file, .glb or .gltf.
 Status write_character(const std::filesystem::path& path, const RawCharacter& character,
                        const CharacterLook& look = {});
 

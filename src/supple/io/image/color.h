@@ -8,7 +8,7 @@ namespace supple {
 
 using Color = Eigen::Vector3f;
 
-/// From sRGB to linear light and back, each channel by itself. Values outside [0, 1] are clamped.
+/// Converts a colour from sRGB to linear light, or back, each channel by itself. Values outside [0, 1] are clamped.
 Color to_linear(const Color& srgb);
 Color to_srgb(const Color& linear);
 

@@ -12,7 +12,7 @@ namespace supple {
 inline constexpr const char* png_signature = "\x89PNG\r\n\x1a\n";
 
 void append_big_endian(std::string& out, std::uint32_t value);
-/// Length, type, data, checksum.
+/// Appends a chunk: length, type, data, checksum.
 void append_chunk(std::string& png, std::string_view type, std::string_view data);
 
 /// A row behind the number of the filter whose residuals have the smallest sum of magnitudes, the specification's own

@@ -11,7 +11,7 @@
 
 namespace supple {
 
-/// The Gmsh element types by number.
+/// What Gmsh's number of an element type stands for.
 struct GmshType {
   int number = 0;
   int dimension = 0;
@@ -21,7 +21,7 @@ struct GmshType {
 
 enum : int { gmsh_triangle = 2, gmsh_quad = 3, gmsh_tetrahedron = 4, gmsh_brick = 5 };
 
-/// Null for numbers we have never heard of.
+/// Finds the type that a number stands for, or null where we have never heard of it.
 const GmshType* find_gmsh_type(std::int64_t number);
 
 /// Elements of one type: node tags one after the other, and one label per element, which is the physical group in
@@ -44,7 +44,7 @@ struct GmshRaw {
   std::map<DimensionAndTag, std::string> physical_names;
   std::map<DimensionAndTag, std::vector<std::int64_t>> entity_groups;  ///< version 4.1: physical groups of an entity
 
-  /// Where elements of this type go; null for those that are left out.
+  /// Gives the list that elements of this type go into, or null for types that are left out.
   GmshElements* elements_of(const GmshType& type);
 };
 

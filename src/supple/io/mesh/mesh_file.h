@@ -21,9 +21,10 @@ Status save_mesh(const std::variant<Surface, TetMesh, HexMesh>& mesh, const std:
                  const SaveOptions& options = {});
 Status save_mesh(const LoadedMesh& mesh, const std::filesystem::path& path, const SaveOptions& options = {});
 
-/// With the dot, such as ".veg".
+/// Lists the extensions that load_mesh reads, with the dot, such as ".veg".
 std::vector<std::string> readable_extensions();
-/// Those that give back what they were given; .glb holds surfaces too, split at creases and in single precision.
+/// Lists the extensions that save_mesh writes without loss. It also writes .glb, but that holds surfaces split at
+/// creases and in single precision.
 std::vector<std::string> writable_extensions();
 
 }  // namespace supple

@@ -10,10 +10,11 @@ namespace supple {
 Result<LoadedMesh> parse_stl(std::string_view bytes, const std::string& name);
 /// Keeps double precision and the parts (as solids).
 std::string encode_stl_ascii(const Surface& surface);
-/// Single precision, as the format has it.
+/// Writes single precision, which is all that the format has.
 std::string encode_stl_binary(const Surface& surface);
 
-/// Whether the length says binary STL; the text inside may well begin with "solid".
+/// Tells whether the length fits a binary STL. The first bytes don't tell: the header of one may well begin with
+/// "solid".
 bool looks_like_binary_stl(std::string_view bytes);
 
 }  // namespace supple

@@ -14,7 +14,7 @@ namespace supple {
 /// Gives the text of an included file, named relative to the folder of the main file.
 using IncludeResolver = std::function<Result<std::string>(const std::string& path)>;
 
-/// Without a resolver, included files are refused.
+/// Reads the bytes of a .veg file. Files that it includes are asked from the resolver; without one they are refused.
 Result<LoadedMesh> parse_veg(std::string_view bytes, const std::string& name, const IncludeResolver& resolve = {});
 
 /// Keeps sets, materials and regions. Blanks and commas in names become underscores; elements whose material no region

@@ -18,9 +18,9 @@ class VegLines {
 
   bool failed() const { return fault_.has_value(); }
   const Error& error() const { return *fault_; }
-  /// A sentence about the place we are at.
+  /// Makes an error that names the present file and line.
   Error fail(std::string_view what) const { return open_.back().scanner.fail(what); }
-  /// Any scanner to begin with.
+  /// Gives a scanner at the beginning of the file, for callers that need one before the first line.
   TextScanner start() const { return open_.front().scanner; }
 
  private:

@@ -18,7 +18,7 @@ namespace supple {
 class MddWriter {
  public:
   static Result<MddWriter> open(const std::filesystem::path& path, std::int32_t points, std::span<const double> times);
-  /// One position per point.
+  /// Adds a frame: one position per point.
   Status add_frame(std::span<const Vec3> positions);
   Status finish();
 

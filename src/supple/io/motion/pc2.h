@@ -24,7 +24,7 @@ struct Pc2Header {
 class Pc2Writer {
  public:
   static Result<Pc2Writer> open(const std::filesystem::path& path, const Pc2Header& header);
-  /// One position per point.
+  /// Adds a sample: one position per point.
   Status add_sample(std::span<const Vec3> positions);
   Status finish();
 

@@ -30,7 +30,7 @@ struct BoxQuadraticSettings {
   int active_set_steps = 0;        ///< at most
 };
 
-/// One Q, many c.
+/// Solves many such programs that share one Q.
 class BoxQuadratic {
  public:
   /// All of Q, both triangles, with its diagonal.

@@ -34,7 +34,7 @@ class DenseCholesky {
     x_.assign(size, T(0));
   }
 
-  /// From now on the first n columns and rows alone count. Allocates nothing.
+  /// Makes only the first n rows and columns count from now on. Allocates nothing.
   void lead(int n) {
     n_ = n;
     rows_ = padded(n);
@@ -55,7 +55,7 @@ class DenseCholesky {
     return true;
   }
 
-  /// x ← A⁻¹ x
+  /// Solves A y = x and writes y over x.
   void solve(T* x) {
     std::copy(x, x + n_, x_.begin());
     std::fill(x_.begin() + n_, x_.begin() + rows_, T(0));

@@ -21,7 +21,7 @@ class StreamingPca {
   StreamingPca(Index dimension, Index most, Index block, double cutoff);
 
   void add(std::span<const float> vector);
-  /// After the last vector.
+  /// Has to be called after the last vector; directions are known from then on.
   void finish();
 
   Index direction_count() const { return kept_; }

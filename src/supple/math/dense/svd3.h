@@ -33,7 +33,7 @@ struct LaneScalar<Pack<T, W>> {
   using Type = T;
 };
 
-/// [p q] ← [p q] · rotation by (c, s).
+/// Multiplies the columns p and q from the right with the rotation of cosine c and sine s.
 template <class T>
 void rotate_columns(Eigen::Matrix<T, 3, 3>& matrix, int p, int q, T c, T s) {
   for (int i = 0; i < 3; ++i) {

@@ -41,7 +41,7 @@ inline double sum_of(Pack<double, 4> lanes) {
   return two[0] + two[1];
 }
 
-/// Σ a_c b_c over whole vectors.
+/// Gives Σ a_c b_c over arrays of whole vectors.
 template <class T>
 T dot(const T* a, const T* b, int stride) {
   constexpr int width = LanesOf<T>::width;
@@ -89,7 +89,7 @@ inline void transpose(std::array<Pack4, 4>& m) {
   m[3].v = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/// The first three of them.
+/// Stores the first three lanes.
 inline void store_three(double* target, Pack4 value) {
   const auto two = __builtin_shufflevector(value.v, value.v, 0, 1);
   std::memcpy(target, &two, sizeof two);
@@ -118,7 +118,7 @@ Quad<T> load_quad(const T* source) {
   return result;
 }
 
-/// a, or −a where b is negative.
+/// Gives a in lanes where b isn't negative, and −a in the others.
 template <class T, int W>
 Pack<T, W> with_sign_of(Pack<T, W> a, Pack<T, W> b) {
   using Bits = typename detail::VectorOf<T, W>::Bits;
@@ -138,7 +138,7 @@ inline void transpose(std::array<LanesOf<float>, 4>& m) {
   m[3].v = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-/// The sum of each vector's numbers.
+/// Gives the sums over the lanes of four vectors, one in each lane of the result.
 inline Quad<float> sums_of(std::array<LanesOf<float>, 4> m) {
   transpose(m);
   const auto sums = (m[0].v + m[1].v) + (m[2].v + m[3].v);

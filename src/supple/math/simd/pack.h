@@ -56,7 +56,7 @@ struct Pack {
   friend Pack operator*(Pack a, Pack b) { return Pack(a.v * b.v); }
   friend Pack operator/(Pack a, Pack b) { return Pack(a.v / b.v); }
 
-  /// Lane-wise truth values.
+  /// A truth value for each lane.
   struct Mask {
     decltype(Vector{} < Vector{}) m;
     friend Mask operator&(Mask a, Mask b) { return {a.m & b.m}; }
@@ -66,7 +66,7 @@ struct Pack {
   friend Mask operator<=(Pack a, Pack b) { return {a.v <= b.v}; }
 };
 
-/// mask ? a : b, lane by lane.
+/// Gives a in lanes where the mask is true, and b in the others.
 template <class T, int W>
 Pack<T, W> select(typename Pack<T, W>::Mask mask, Pack<T, W> a, Pack<T, W> b) {
   return Pack<T, W>(mask.m ? a.v : b.v);

@@ -53,7 +53,7 @@ class BlockMatrix {
   const std::vector<double>& values() const { return values_; }
   void set_zero();
 
-  /// y = A x.
+  /// Overwrites y with A x.
   void multiply(const VecX& x, VecX& y) const;
   VecX operator*(const VecX& x) const;
 

@@ -21,7 +21,7 @@ EliminationTree elimination_tree(const VertexGraph& graph, const std::vector<Ind
 /// Positions of a forest in postorder, children in ascending order.
 std::vector<Index> postorder(const std::vector<Index>& parent);
 
-/// order inverted: inverse[order[i]] = i.
+/// Gives the inverse of a permutation: inverse[order[i]] = i.
 std::vector<Index> inverse_order(const std::vector<Index>& order);
 
 }  // namespace supple

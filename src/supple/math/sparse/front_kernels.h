@@ -24,9 +24,9 @@ void forward_many(const double* panel, const PanelShape& shape, double* x, doubl
 /// Solves L11ᵀ Y = X - L21ᵀ `below` in place for the first k rows x. Padding rows of `below` must be zero.
 void backward_many(const double* panel, const PanelShape& shape, double* x, const double* below);
 
-/// The same for one right-hand side.
+/// Does what forward_many() does, for one right-hand side.
 void forward_one(const double* panel, const PanelShape& shape, double* x, double* below);
-/// `sums` is scratch for stripe_lanes·k numbers.
+/// Does what backward_many() does, for one right-hand side. `sums` is scratch for stripe_lanes·k numbers.
 void backward_one(const double* panel, const PanelShape& shape, double* x, const double* below, double* sums);
 
 }  // namespace supple

@@ -31,7 +31,7 @@ inline constexpr int stripe = stripe_lanes * stripe_packets;
 
 inline std::int64_t stripes_of(std::int64_t rows) { return (rows + stripe - 1) / stripe; }
 
-/// Panel of k columns and u rows below them.
+/// How a panel of k columns, with u rows below its triangle, lies in memory.
 struct PanelShape {
   std::int64_t k = 0;
   std::int64_t u = 0;
@@ -50,7 +50,7 @@ struct PanelShape {
   }
 };
 
-/// Update matrix of u rows and columns.
+/// How an update matrix of u rows and columns lies in memory.
 struct UpdateShape {
   std::int64_t u = 0;
 
@@ -59,7 +59,7 @@ struct UpdateShape {
   std::int64_t block_column(std::int64_t j) const { return stripe * stripe * (j * stripes() - j * (j - 1) / 2); }
   std::int64_t size() const { return block_column(stripes()); }
 
-  /// Where row 0 of a column would lie; only rows from stripe·(column / stripe) on are there.
+  /// Gives the place where row 0 of a column would lie. Only rows from stripe·(column / stripe) on exist.
   std::int64_t column(std::int64_t c) const {
     const std::int64_t j = c / stripe;
     return block_column(j) + (c - j * stripe) * leading(j) - j * stripe;

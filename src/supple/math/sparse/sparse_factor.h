@@ -37,7 +37,8 @@ class SparseFactor {
   /// Numeric factorisation of a matrix with the analysed pattern. False when the matrix is not positive definite to
   /// working precision (cholesky), or singular (ldlt); then there is no factor to solve with.
   bool factorize(const Eigen::SparseMatrix<double>& lower);
-  /// Where the last factorisation failed: a row of the matrix, -1 when it did not. ldlt knows it only for some faults.
+  /// Gives the row of the matrix at which the last factorisation failed, or −1 where it didn't. ldlt knows it only for
+  /// some faults.
   std::int64_t failed_column() const;
 
   /// x = A⁻¹ b, in place if b is x. Nothing is allocated after the first call; one call at a time for each object.

@@ -25,7 +25,8 @@
 
 namespace supple {
 
-/// What a site knows. Single precision: the weights are solved for in double from few columns.
+/// What each site contributes to each sample. It is kept in single precision; weights are then solved for in double
+/// precision, from few columns.
 struct CubatureSamples {
   using Matrix = Eigen::MatrixXf;
 

@@ -59,7 +59,7 @@ MatX random_accelerations(const Rig& rest, std::span<const double> p, double hei
 /// all vertices; each contributes its lumped mass times its acceleration to the true Uᵀ M a.
 CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const Rig& rest, std::span<const double> p,
                                  double height, int count, std::mt19937_64& random);
-/// Under given ones, one moment per column.
+/// Draws samples under given accelerations, one moment per column.
 CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const MatX& accelerations);
 
 }  // namespace supple

@@ -27,11 +27,11 @@ struct BoneSegment {
   Vec3 to = Vec3::Zero();
 };
 
-/// In the rig's space, neutral pose. Fails when a joint of the settings doesn't exist.
+/// Finds the bones in the neutral pose, in the rig's space. Fails when a joint of the settings doesn't exist.
 Result<std::vector<BoneSegment>> find_bones(const RawCharacter& character, const CharacterRig& rig,
                                             const BoneSettings& settings);
 
-/// For each vertex of the rig: does it belong to a hard part?
+/// Tells for each vertex of the rig whether it belongs to a hard part.
 Result<std::vector<char>> hard_vertices(const RawCharacter& character, const CharacterRig& rig,
                                         const BoneSettings& settings);
 
@@ -39,7 +39,7 @@ Result<std::vector<char>> hard_vertices(const RawCharacter& character, const Cha
 std::vector<Index> fixed_by_bones(const TetMesh& mesh, std::span<const BoneSegment> bones, double radius,
                                   const SurfaceCarry& carry, std::span<const char> hard);
 
-/// Whether the segment has a point in the tetrahedron.
+/// Tells whether the segment has a point in the tetrahedron.
 bool crosses(const std::array<Vec3, 4>& tet, const Vec3& from, const Vec3& to);
 
 }  // namespace supple

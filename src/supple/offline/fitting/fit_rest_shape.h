@@ -41,7 +41,7 @@ struct FittedShape {
   FitReport report;
 };
 
-/// One mesh and skin, many poses.
+/// Fits the rest shapes of one mesh and skin in many poses.
 class RestShapeFitter {
  public:
   /// Fails when the mesh is broken or doesn't fit the embedding.

@@ -18,7 +18,7 @@
 
 namespace supple {
 
-/// The surface needs at least one vertex.
+/// Finds the weights of all points. The surface needs at least one vertex.
 SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface);
 
 }  // namespace supple

@@ -20,7 +20,7 @@ struct SurroundingWeights {
   std::array<double, 4> weight{};
 };
 
-/// None when x is not surrounded.
+/// Finds the weights, or none where x isn't surrounded by the points.
 std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<const Vec3> points);
 
 }  // namespace supple

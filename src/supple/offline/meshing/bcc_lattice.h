@@ -77,7 +77,7 @@ class BccLattice {
   static double direction_length(int direction, double cube) {
     return direction < 3 || direction > 10 ? cube : 0.5 * std::sqrt(3.0) * cube;
   }
-  /// -1: the two aren't neighbours.
+  /// Gives the direction from one site to another, or −1 where they aren't neighbours.
   static int direction_between(const Coordinates& from, const Coordinates& to) {
     const Coordinates d = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
     for (int k = 0; k < neighbor_count; ++k) {
@@ -127,7 +127,7 @@ class BccLattice {
     return corners;
   }
 
-  /// Tetrahedra per cube.
+  /// The number of tetrahedra per cube.
   static constexpr int tet_count = 12;
   /// The k-th tetrahedron of the cube corner at even coordinates x: two ends of an edge, two centres of cubes around
   /// it, in order of positive volume. Some of the tetrahedra at the rim leave the lattice: ask `holds`.
@@ -143,7 +143,7 @@ class BccLattice {
     }
     return corners;
   }
-  /// Neighbours along long edges differ in it.
+  /// Gives 0 or 1, so that neighbours along long edges differ.
   static int parity(const Coordinates& x) { return ((x[0] + x[1] + x[2] - 3 * (x[0] & 1)) / 2) & 1; }
 
  private:

@@ -28,7 +28,7 @@ class Flesh {
   /// in again, the surface faces nearly the same way. Across a gap it faces the other way.
   bool joins_over_dents(const Vec3& p, const Vec3& q) const;
 
-  /// The same for two points on the surface: the way may also run outside along a surface that bends.
+  /// Tells the same of two points on the surface; here the way may also run outside, along a surface that bends.
   bool joins_along(const Vec3& p, const Vec3& q, double least_cosine = 0.5) const;
 
   /// Does a gap part p, on the surface, from q, inside: does the way to q leave the flesh at p and enter it where the

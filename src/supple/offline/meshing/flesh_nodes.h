@@ -38,7 +38,7 @@ struct FleshNodes {
 
   bool is_thin(Index node) const { return node >= real; }
   bool linked(Index a, Index b, const BccLattice& lattice) const;
-  /// Between nodes at neighbouring sites.
+  /// Links two nodes, which must be at neighbouring sites.
   void add_link(Index a, Index b, const BccLattice& lattice);
   /// Calls visit(a, b) once for every link.
   template <class Visit>
@@ -56,10 +56,11 @@ struct FleshNodes {
   Index real_neighbor(Index node, int direction, const BccLattice& lattice) const;
 };
 
-/// With `keep_separate` off, real nodes at neighbouring sites are linked whatever lies between them.
+/// Finds the nodes and their links. With `keep_separate` off, real nodes at neighbouring sites are linked whatever lies
+/// between them.
 FleshNodes find_flesh_nodes(const Flesh& flesh, const Surface& soup, const BccLattice& lattice, bool keep_separate);
 
-/// Pairs of nodes.
+/// A pair of nodes.
 using NodeLink = std::array<Index, 2>;
 
 /// Links each first node to its second and to what that is linked to, where the lattice allows: what hung on by one

@@ -23,7 +23,7 @@ class GradedInterior {
  public:
   using Tet = std::array<BccLattice::Coordinates, 4>;
 
-  /// All cubes are left alone.
+  /// Makes an interior in which all cubes are left alone.
   GradedInterior() = default;
   GradedInterior(const FleshNodes& nodes, const BccLattice& lattice);
 
@@ -31,7 +31,7 @@ class GradedInterior {
   bool swallowed(const BccLattice::Coordinates& center) const {
     return !levels_.empty() && levels_[0].whole({center[0] >> 2, center[1] >> 2, center[2] >> 2});
   }
-  /// Of the largest leaf; 0 if all cubes are left alone, else it has 2^levels cubes a side.
+  /// Gives the level of the largest leaf, which has 2^levels cubes a side; 0 where all cubes are left alone.
   int levels() const { return static_cast<int>(levels_.size()); }
 
   /// The tetrahedra that have a corner at the centre of a larger leaf, in positive order: between them and the
@@ -57,7 +57,7 @@ class GradedInterior {
     }
   };
 
-  /// One size up: blocks for which `judge` says so.
+  /// Joins cubes to blocks of the next size where `judge` says so.
   template <class Judge>
   static Level judged(const Coordinates& finer, const Judge& judge);
   void add_leaf(int level, const Coordinates& block, std::vector<Tet>& out) const;

@@ -18,21 +18,22 @@
 
 namespace supple {
 
-/// One group in one lattice tetrahedron: the nodes at its corners, -1 outside.
+/// One group of linked nodes in one lattice tetrahedron: the node at each corner, or −1 where it is outside.
 struct Stencil {
   std::array<Index, 4> node{};
   Site corner = 0;  ///< the cube corner that the tetrahedron belongs to
   std::int8_t tet = 0;
 };
 
-/// Those of the graded interior, if there is one, are whole and have no corner of their own.
+/// Finds the stencils of all lattice tetrahedra. Those of the graded interior, if there is one, are whole and have no
+/// corner of their own.
 std::vector<Stencil> find_stencils(const FleshNodes& nodes, const BccLattice& lattice, const GradedInterior& interior);
 
 /// Links nodes that at least half of the lattice tetrahedra around the edge between them hold together anyhow by way of
 /// others: the rest would be a slit that ends in the middle of flesh. False if there are none.
 bool settle_links(const std::vector<Stencil>& stencils, const BccLattice& lattice, FleshNodes& nodes);
 
-/// Tetrahedra that the stencils will give.
+/// Counts the tetrahedra that the stencils will give.
 std::int64_t count_tets(const std::vector<Stencil>& stencils);
 
 enum class VertexKind : std::uint8_t { real, thin, cut, thin_cut };

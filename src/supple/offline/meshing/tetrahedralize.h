@@ -31,16 +31,16 @@ struct TetMeshingOptions {
   static constexpr int min_tets = 50, max_tets = 20'000'000;
 };
 
-/// Lengths in the surface's unit.
+/// What came out of meshing; lengths are in the surface's unit.
 struct TetMeshingReport {
   double cube = 0;                ///< edge of the lattice's cubes
   int tries = 0;                  ///< spacings counted
   double diagonal = 0;            ///< of the input's bounding box
   double min_dihedral = 0;        ///< degrees
-  double max_dihedral = 0;        ///<
-  double volume = 0;              ///<
-  SampledDistance skin_to_input;  ///<
-  SampledDistance input_to_skin;  ///<
+  double max_dihedral = 0;        ///< degrees
+  double volume = 0;              ///< of all tetrahedra
+  SampledDistance skin_to_input;  ///< how far the skin of the body is from the input …
+  SampledDistance input_to_skin;  ///< … and the input from the skin
   Index input_pieces = 0;         ///< joined through vertices
   Index specks = 0;               ///< input pieces smaller than a cube, which come out fattened
   Index pieces = 0;               ///< of the result

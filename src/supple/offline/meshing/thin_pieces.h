@@ -28,15 +28,15 @@ struct ThinPieces {
   bool is_piece(Index node) const { return node >= real; }
   ThinPiece& piece(Index node) { return pieces[to_size(node - real)]; }
   const ThinPiece& piece(Index node) const { return pieces[to_size(node - real)]; }
-  /// From the site of one node to that of another, -1 if they aren't neighbours.
+  /// Gives the direction from the site of one node to that of another, or −1 where they aren't neighbours.
   int direction(Index a, Index b, const FleshNodes& nodes, const BccLattice& lattice) const;
 };
 
-/// `nodes` has its real ones.
+/// Finds the thin pieces around nodes that hold the real ones already.
 ThinPieces find_thin_pieces(const Flesh& flesh, const Surface& soup, const BccLattice& lattice,
                             const FleshNodes& nodes);
 
-/// Adds those that are needed to the nodes.
+/// Adds the thin pieces that are needed to the nodes.
 void keep_thin_pieces(const Flesh& flesh, const BccLattice& lattice, ThinPieces found, FleshNodes& nodes);
 
 }  // namespace supple

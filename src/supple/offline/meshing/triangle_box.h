@@ -14,8 +14,7 @@
 
 namespace supple {
 
-/// One triangle against many boxes. `slack` is the distance, in any direction of an axis, that still counts as
-/// touching.
+/// Tests one triangle against many boxes. `slack` is the distance, along any axis, that still counts as touching.
 class TriangleBoxTest {
  public:
   TriangleBoxTest(const std::array<Vec3, 3>& corners, double slack) {

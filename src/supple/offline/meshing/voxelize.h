@@ -18,11 +18,11 @@ enum class VoxelPieces {
 };
 
 struct VoxelOptions {
-  int resolution = 64;                        ///< cubes along the longest side of the bounding box, 1 to 1024
-  bool fill_interior = true;                  ///< false: the shell alone
-  VoxelPieces pieces = VoxelPieces::largest;  ///<
-  std::int64_t max_cells = 500'000'000;       ///< of the grid, one byte each
-  std::int64_t max_bricks = 50'000'000;       ///< of the body, about 200 bytes each
+  int resolution = 64;        ///< cubes along the longest side of the bounding box, 1 to 1024
+  bool fill_interior = true;  ///< false: the shell alone
+  VoxelPieces pieces = VoxelPieces::largest;
+  std::int64_t max_cells = 500'000'000;  ///< of the grid, one byte each
+  std::int64_t max_bricks = 50'000'000;  ///< of the body, about 200 bytes each
   static constexpr int max_resolution = 1024;
 };
 
@@ -33,7 +33,7 @@ struct VoxelBody {
   std::array<int, 3> cells{};
   std::vector<std::array<int, 3>> cell;  ///< of each brick
   Index surface_bricks = 0;              ///< touched by a triangle
-  Index interior_bricks = 0;             ///<
+  Index interior_bricks = 0;             ///< inside, touched by none
   /// Pieces joined through faces, counted before any is dropped. Cubes that share an edge or a corner only would hang
   /// together by a hinge, which no solver likes: they count as apart.
   Index pieces = 0;

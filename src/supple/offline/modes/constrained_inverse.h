@@ -29,14 +29,15 @@ enum class ConstraintMethod { null_space, null_space_cg, bordered };
 
 class ConstrainedInverse {
  public:
-  /// Null when K (lower triangle, vertices of three unknowns) is not positive definite. `rows` must outlive this.
+  /// Factorises K, a lower triangle with three unknowns for each vertex. Gives null when K isn't positive definite.
+  /// `rows` must outlive the result.
   static std::unique_ptr<ConstrainedInverse> create(const Eigen::SparseMatrix<double>& K, const ConstraintRows& rows,
                                                     ConstraintMethod method);
   virtual ~ConstrainedInverse() = default;
 
-  /// One call at a time for each object.
+  /// Solves for one f. Only one call may run at a time on each object.
   virtual void solve(Eigen::Ref<const VecX> f, Eigen::Ref<VecX> y) const = 0;
-  /// Many columns at once.
+  /// Solves for many columns at once.
   virtual MatX solve(const MatX& f) const;
 };
 

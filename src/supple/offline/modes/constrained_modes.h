@@ -50,7 +50,8 @@ class ConstrainedBody {
   Result<Modes> modes(const ModesSettings& settings = {}, Progress& progress = Progress::silent()) const;
   /// W y with K y = W f up to what constraints carry, for forces f on all degrees of freedom: how the patch gives way.
   MatX responses(const MatX& forces) const;
-  /// Of the first `count` modes; pairs i ≤ j without weights, else all. Fails when rigid motions are left.
+  /// Finds the derivatives of the first `count` modes: of pairs i ≤ j without weights, else of all pairs. Fails when
+  /// rigid motions are left.
   Result<ModalDerivatives> derivatives(const Modes& modes, int count, Progress& progress = Progress::silent()) const;
 
  private:
@@ -59,7 +60,7 @@ class ConstrainedBody {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One of them alone.
+/// Makes a ConstrainedBody and asks it for one thing: these are for callers who need modes, or derivatives, alone.
 Result<Modes> constrained_modes(const ModeProblem& problem, const ModesSettings& settings = {},
                                 ConstraintMethod method = ConstraintMethod::null_space,
                                 Progress& progress = Progress::silent());

@@ -33,11 +33,11 @@ class ConstraintRows {
   Index removed() const { return removed_; }  ///< of the rows given
   const std::vector<ConstraintBlock>& blocks() const { return blocks_; }
 
-  /// Qᵀ y, block after block.
+  /// Gives Qᵀ y, block after block.
   VecX multiply(Eigen::Ref<const VecX> y) const;
   /// y ← y − Q Qᵀ y: the nearest point that obeys the constraints; takes out of a force what they can carry.
   void project(Eigen::Ref<VecX> y) const;
-  /// Q over all unknowns.
+  /// Gives Q as one matrix over all unknowns.
   MatX basis() const;
 
  private:

@@ -30,9 +30,9 @@ int suggest_size(const VecX& singular_values, double share = 1 - 1e-6);
 /// A mass-orthonormal basis of the columns' span, in the order of the columns; dependent columns are left out.
 MatX mass_orthonormalize(const BlockMatrix& mass, MatX shapes);
 
-/// A X, column by column in parallel.
+/// Gives A X, computed column by column in parallel.
 MatX multiply_columns(const BlockMatrix& A, const MatX& X);
-/// √(xᵀMx) of every column.
+/// Gives √(xᵀMx) of every column x.
 VecX mass_norms(const BlockMatrix& mass, const MatX& X);
 
 }  // namespace supple

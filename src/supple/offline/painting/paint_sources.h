@@ -20,12 +20,12 @@ namespace supple {
 Result<std::vector<double>> paint_from_attribute(const RawCharacter& character, std::string_view attribute,
                                                  int channel = 0);
 
-/// The same from the text of a file.
+/// Reads the same numbers from the text of a file.
 Result<std::vector<double>> paint_from_text(const RawCharacter& character, std::string_view text,
                                             const std::string& name);
 Result<std::vector<double>> load_paint(const RawCharacter& character, const std::filesystem::path& path);
 
-/// One finite number for each of `elements` tetrahedra.
+/// Reads one finite number for each of `elements` tetrahedra.
 Result<std::vector<double>> load_tet_paint(const std::filesystem::path& path, std::size_t elements);
 Result<std::vector<double>> tet_paint_from_text(std::string_view text, const std::string& name, std::size_t elements);
 

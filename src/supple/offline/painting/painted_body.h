@@ -23,14 +23,14 @@ namespace supple {
 enum class PaintQuantity { softness, young, poisson, density, fixity };
 inline constexpr std::string_view paint_quantity_names[] = {"softness", "young", "poisson", "density", "fixity"};
 
-/// Values of paint 0 and paint 1.
+/// The values that paint 0 and paint 1 stand for.
 using PaintRange = std::array<double, 2>;
 
 /// Numbers of a quantity for each element; a value that no material can have is refused.
 Result<std::vector<double>> to_quantity(PaintQuantity quantity, std::span<const double> carried,
                                         const std::optional<PaintRange>& range = std::nullopt);
 
-/// Whether a material can have that value; a sentence otherwise.
+/// Checks that a material can have this value; the error says what values it can have.
 Status check_quantity(PaintQuantity quantity, double value);
 
 struct PaintedQuantity {
@@ -46,7 +46,7 @@ void paint_materials(TetMesh& mesh, const ElasticMaterial& base, std::span<const
 /// Vertices whose elements are fixed by more than one half, in the mean by volume; ascending.
 std::vector<Index> vertices_fixed_by(const TetMesh& mesh, std::span<const double> fixity);
 
-/// A quantity painted in several poses.
+/// A quantity that is painted in several poses.
 struct PosePaint {
   std::vector<std::string> poses;
   MatX values;  ///< one row per element, one column per pose

@@ -17,7 +17,7 @@
 
 namespace supple {
 
-/// In the space of the body's neutral pose [m].
+/// Where a patch is: points and segments in the space of the body's neutral pose [m].
 struct PatchHandle {
   std::string name;
   std::vector<Vec3> points;
@@ -43,8 +43,8 @@ struct Patches {
   BiharmonicReport report;
 };
 
-/// One patch per handle; one alone is the whole body. Fails when a handle is empty, or two of them share all their
-/// vertices.
+/// Makes one patch per handle; a single one is the whole body. Fails when a handle is empty, or when two of them share
+/// all their vertices.
 Result<Patches> make_patches(const TetMesh& mesh, std::span<const PatchHandle> handles,
                              const PatchSettings& settings = {});
 

@@ -24,11 +24,11 @@ struct ReduceSettings {
   int size = 45;  ///< r
   double cubature_tolerance = 0.02;
   int cubature_elements = 0;  ///< 0: as the tolerance asks
-  int cubature_vertices = 0;  ///< likewise
+  int cubature_vertices = 0;  ///< 0: as the tolerance asks
   std::vector<ReducePose> poses;
-  /// Of these some are taken as well (choose_poses.h), and between poses whose bases differ more than `largest_angle`
-  /// [rad] another is inserted (2016 paper, 5.1), up to `most_poses` in all, the neutral one included. 0: no angle is
-  /// too large.
+  /// Poses of the clips, some of which are taken as well (choose_poses.h). Between poses whose bases differ by more
+  /// than `largest_angle` [rad] another is inserted (2016 paper, 5.1), up to `most_poses` in all, the neutral one
+  /// included. An angle of 0 means that none is too large.
   std::vector<ReducePose> candidates;
   double largest_angle = 0;
   int most_poses = 1;

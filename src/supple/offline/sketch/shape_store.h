@@ -20,7 +20,7 @@ std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t hash = 
 
 class ShapeStore {
  public:
-  /// Creates the folder when it doesn't exist.
+  /// Opens a store; creates its folder when that doesn't exist.
   static Result<ShapeStore> open(const std::filesystem::path& folder);
 
   std::optional<VecX> find(std::size_t number, std::uint64_t key) const;

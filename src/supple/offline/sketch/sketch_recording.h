@@ -32,7 +32,7 @@ struct SketchRecording {
   std::vector<NodalLoad> loads;
 };
 
-/// `name` is for messages.
+/// Reads a recording; `name` is what messages call it.
 Result<SketchRecording> parse_sketch(std::string_view bytes, const std::string& name);
 std::string encode_sketch(const SketchRecording& recording);
 

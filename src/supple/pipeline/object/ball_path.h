@@ -20,7 +20,7 @@ struct BallPathSample {
 
 class BallPath {
  public:
-  /// At least one sample; times increase.
+  /// Makes a path through samples: at least one, with increasing times.
   explicit BallPath(std::vector<BallPathSample> samples);
 
   const std::vector<BallPathSample>& samples() const { return samples_; }

@@ -15,8 +15,8 @@ struct SubspaceBuild {
   VecX frequencies;  ///< of the linear modes [Hz]; empty for sketches
   VecX singular_values;
   int suggested_size = 0;
-  int loads_selected = 0;   ///< of a sketch
-  int shapes_selected = 0;  ///<
+  int loads_selected = 0;   ///< how many loads of a sketch were solved …
+  int shapes_selected = 0;  ///< … and how many of their shapes the basis is made from
   double mass = 0;          ///< [kg]
   std::vector<SceneSelection> fixed_selections;
   std::vector<std::string> warnings;

@@ -42,12 +42,12 @@ struct LatencySummary {
   double mean = 0.0, p999 = 0.0, worst = 0.0;
   int above_millisecond = 0;
 };
-/// Of microseconds.
+/// Sorts latencies [µs] and gives their percentiles.
 LatencySummary summarize_latencies(std::vector<double> values);
 LatencySummary wall_latency(const HapticsRun& run);
 LatencySummary processor_latency(const HapticsRun& run);
 
-/// One line per step: time, hand, tool, force, contacts, depth and both times.
+/// Writes one line per step: time, hand, tool, force, contacts, depth and both latencies.
 std::string encode_haptics_csv(const HapticsRun& run);
 
 }  // namespace supple

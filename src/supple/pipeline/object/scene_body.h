@@ -51,7 +51,7 @@ struct SceneBody {
   VecX external_force(const VecX& u, double time) const;
 };
 
-/// Errors name the scene or the mesh.
+/// Makes the body of a scene. Errors name the scene or the mesh.
 Result<SceneBody> make_scene_body(const Scene& scene);
 
 }  // namespace supple

@@ -18,14 +18,14 @@
 
 namespace supple {
 
-/// Made by code instead of read from a file.
+/// A box that is made by the program instead of being read from a file.
 struct SceneBox {
   Vec3 size = Vec3(1, 0.1, 0.1);  ///< [m]
   std::array<int, 3> cells = {40, 4, 4};
   bool bricks = false;  ///< else each cell is cut into six tetrahedra
 };
 
-/// What is given replaces the file's value; the rest stays.
+/// Values of a material. Those that are given replace the mesh file's; the others stay.
 struct SceneMaterial {
   std::optional<double> young;    ///< [Pa]
   std::optional<double> poisson;  ///< -1 < ν < 0.5
@@ -71,7 +71,7 @@ struct SceneForce {
   TimeWindow window;
 };
 
-/// On the boundary faces whose vertices are all selected.
+/// A traction on the boundary faces whose vertices are all selected.
 struct SceneTraction {
   std::string select;
   Vec3 pascals = Vec3::Zero();
@@ -123,7 +123,7 @@ struct Scene {
   int step_count() const;
 };
 
-/// What a scene is read for: building a model needs no solver.
+/// What a scene is read for. One that is only built into a model needs no solver.
 enum class SceneUse { run, build };
 
 /// Errors name the file, the line and the key, and the nearest key that exists where one is unknown.

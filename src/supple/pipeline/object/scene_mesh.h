@@ -21,19 +21,19 @@ struct SceneMesh {
   std::vector<std::string> warnings;   ///< of the mesh's reader
 };
 
-/// Errors name the scene or the mesh.
+/// Makes the mesh of a scene. Errors name the scene or the mesh.
 Result<SceneMesh> make_scene_mesh(const Scene& scene);
 
-/// A solid mesh from a file.
+/// Reads a solid mesh from a file.
 Result<SolidMesh> load_solid(const std::filesystem::path& path, std::vector<std::string>& warnings);
 
-/// What is given replaces the value of every material.
+/// Replaces the values that are given in every material of the mesh.
 void override_materials(SolidMesh& mesh, const SceneMaterial& material);
 
 const std::vector<Vec3>& vertices_of(const SolidMesh& mesh);
 std::size_t element_count_of(const SolidMesh& mesh);
 
-/// "SCENE: PART: message".
+/// Puts the scene's name and the part of it in front of an error: "SCENE: PART: message".
 Error in_scene(const Scene& scene, std::string_view part, const Error& error);
 
 bool is_subspace_asset(const std::filesystem::path& path);

@@ -19,7 +19,7 @@ struct HistoryRow {
 
 class SceneFiles {
  public:
-  /// With an empty directory every call does nothing.
+  /// Prepares the scene's output folder. Where the scene names none, every call does nothing.
   explicit SceneFiles(const Scene& scene);
   ~SceneFiles();
   SceneFiles(const SceneFiles&) = delete;

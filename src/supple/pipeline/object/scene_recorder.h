@@ -7,7 +7,7 @@
 
 namespace supple {
 
-/// What is known about the body before it moves.
+/// Gives a summary with what is known about the body before it moves.
 SceneSummary summarize(const SceneBody& body);
 
 class SceneRecorder {
@@ -17,7 +17,7 @@ class SceneRecorder {
 
   /// Measures the displacements u, and keeps the peak.
   HistoryRow measure(const VecX& u, double time, double kinetic, double elastic);
-  /// The end of the run.
+  /// Completes the summary at the end of the run.
   void conclude(const HistoryRow& last);
 
  private:

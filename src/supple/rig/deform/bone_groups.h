@@ -10,7 +10,7 @@
 
 namespace supple {
 
-/// The sums of all points.
+/// The constants c and e of all points that may be asked for.
 struct BoneTerms {
   struct Term {
     Eigen::Vector4d c;
@@ -24,9 +24,9 @@ struct BoneTerms {
     Index bone, shape;
   };
   std::vector<Vec3> offset;          ///< o_i
-  std::vector<Index> first_term{0};  ///< of each point, and their number; bones ascend
+  std::vector<Index> first_term{0};  ///< for each point, its first term; at the end, their number. Bones ascend.
   std::vector<Term> terms;
-  std::vector<Index> first_shift{0};  ///< likewise
+  std::vector<Index> first_shift{0};  ///< for each point, its first shift; at the end, their number
   std::vector<Shift> shifts;
   std::vector<Product> products;  ///< b_s A_j that points use
 
@@ -43,12 +43,13 @@ struct BoneTerms {
 
 class BoneGroups {
  public:
-  /// The terms live longer than this.
+  /// Keeps a reference to the terms, which must outlive it.
   BoneGroups(const BoneTerms& terms, Index most_points);
 
   /// Found out again only when other points are wanted than the last time. Allocates nothing.
   void choose(std::span<const Index> points);
-  /// Of the chosen points: `bones` are A, with a last row of zeros, `weights` b. Allocates nothing.
+  /// Writes the positions of the chosen points, for bone matrices A (with a last row of zeros) and shape weights b.
+  /// Allocates nothing.
   void evaluate(std::span<const Eigen::Matrix4d> bones, std::span<const double> weights, std::span<Vec3> positions);
 
  private:
@@ -68,7 +69,7 @@ class BoneGroups {
   std::vector<Group> groups_;
   std::vector<Term> group_terms_;
   std::vector<Shift> group_shifts_;
-  std::vector<Index> term_bones_, shift_products_;  ///< of these
+  std::vector<Index> term_bones_, shift_products_;  ///< for each of these, the bone, or the product, that it is for
   std::vector<Product> products_;
 };
 

@@ -21,8 +21,8 @@ struct Workspace final : RigWorkspace {
     std::array<std::uint32_t, SurfaceCarry::neighbours> place;  ///< among surface_vertices
   };
   std::vector<Index> points;            ///< of the last evaluation
-  std::vector<Hold> holds;              ///< of those
-  std::vector<Vec3> starts;             ///< likewise
+  std::vector<Hold> holds;              ///< what each of these points hangs on
+  std::vector<Vec3> starts;             ///< what each of them is before its holds are added
   std::vector<Index> surface_vertices;  ///< that they hang on, each once
   std::vector<Index> place;             ///< of a surface vertex among those, or -1
   std::vector<Vec3> surface_positions;  ///< and one more, so that each can be read as four numbers

@@ -56,7 +56,7 @@ class CarriedRig final : public Rig {
   BoneTerms terms_;                    ///< then; its offsets always
 };
 
-/// The same motion as CarriedRig's, in the form that is fastest to evaluate.
+/// Makes a rig with the motion of a CarriedRig, in whichever form is fastest to evaluate.
 std::shared_ptr<const Rig> carry_rig(std::shared_ptr<const Rig> surface, const SurfaceCarry& carry,
                                      std::vector<Vec3> rest);
 

@@ -18,7 +18,7 @@ class ShapeTable {
   /// Shapes of `vertex_count` vertices each; shorter ones count as zero beyond their end.
   ShapeTable(std::span<const MorphTarget> shapes, Index vertex_count);
 
-  /// Σ_k weight_k displacement_k(vertex)
+  /// Gives Σ_k weight_k displacement_k(vertex).
   Vec3 blend(Index vertex, std::span<const double> weights) const {
     Vec3 sum = Vec3::Zero();
     const auto v = to_size(vertex);
@@ -28,7 +28,7 @@ class ShapeTable {
     }
     return sum;
   }
-  /// How many displacements are kept.
+  /// Tells how many displacements that aren't zero are stored.
   std::size_t entry_count() const { return entries_.size(); }
   /// displacements_k += factor · displacement_k(vertex)
   void add_to(Index vertex, double factor, std::span<Vec3> displacements) const {
@@ -124,7 +124,7 @@ class Wire final : public Deformer {
   void add_displacements(std::span<const double> p, std::span<const Index> vertices, std::span<const Vec3> x,
                          std::span<Vec3> sum, std::span<Vec3> scratch, RigWorkspace& workspace) const override;
 
-  /// How a vertex hangs on the curve.
+  /// Where on the curve a vertex is held, and how strongly.
   struct Binding {
     std::array<Index, 4> handle;  ///< those of the segment and its neighbours; at an end the last one twice
     Eigen::Vector4d value;        ///< N_j(u)
@@ -133,7 +133,7 @@ class Wire final : public Deformer {
     Vec3 tangent;                 ///< C0'(u)
     double weight;
   };
-  /// Of each vertex; those without weight may never have been filled.
+  /// Gives one binding per vertex. Those of weight zero may hold nothing else.
   const std::vector<Binding>& bindings() const { return bindings_; }
 
  private:

@@ -34,7 +34,7 @@ class PoseSpaceWeights {
   MatX trained_;  ///< ŵ
 };
 
-/// One corrected pose: what to add to the rig's vertices there.
+/// A pose that an artist has corrected, and what is added to the rig's vertices in it.
 struct PoseCorrection {
   std::vector<double> p;
   std::vector<Vec3> displacements;  ///< one per vertex of the rig
@@ -56,7 +56,8 @@ class PoseSpaceRig final : public Rig {
   const PoseSpaceWeights& weights() const { return weights_; }
   const std::shared_ptr<const Rig>& base() const { return base_; }
   const ShapeTable& corrections() const { return corrections_; }
-  /// The same poses with other corrections, one for each of weights(), on another rig of the same parameters.
+  /// Makes a rig that interpolates other corrections between the same poses, one for each of weights(), on another rig
+  /// with the same parameters.
   std::shared_ptr<const PoseSpaceRig> with(std::shared_ptr<const Rig> base, ShapeTable corrections) const;
 
  private:

@@ -33,15 +33,16 @@ class StackRig final : public Rig {
     const SkinDeformer* skin = nullptr;
   };
   LinearParts linear_parts() const;
-  /// What such a rig makes of p: weights of the shapes, and matrices of the bones (SkinDeformer::bone_matrices).
+  /// What a rig of shapes and one skin makes of p: the weights of the shapes, and the matrices of the bones
+  /// (SkinDeformer::bone_matrices).
   struct LinearState {
     std::span<const double> weights;
     std::span<const Eigen::Matrix4d> bones;
   };
   LinearState linear_state(std::span<const double> p, RigWorkspace& workspace) const;
-  /// Wires and nothing else.
+  /// True where the rig is made of wires and nothing else.
   bool only_wires() const { return !wires_.empty() && stages_.size() == 1; }
-  /// How far such a rig moves vertices from rest (WireGroups::displacements).
+  /// Tells how far a rig of wires only moves the vertices from rest (WireGroups::displacements).
   std::span<const Pack4> displacements(std::span<const double> p, std::span<const Index> vertices,
                                        RigWorkspace& workspace) const;
 
@@ -50,7 +51,8 @@ class StackRig final : public Rig {
   std::vector<DeformerPtr> stages_;
   PoseLayout layout_;
   std::vector<Index> first_;  ///< of each stage's numbers in p; its making fills layout_
-  /// Where the first stage is made of wires only: they see nothing but rest positions, so all are taken together.
+  /// The wires of the first stage, if it is made of wires only. They see nothing but rest positions, so all are
+  /// evaluated together.
   std::vector<WireGroups::PlacedWire> wires_;
 };
 
@@ -71,7 +73,7 @@ class SumDeformer final : public Deformer {
  private:
   std::vector<DeformerPtr> parts_;
   PoseLayout layout_;
-  std::vector<Index> first_;  ///< as above
+  std::vector<Index> first_;  ///< for each part, its first parameter in p
 };
 
 /// A C function as a deformer. `positions` holds x y z of each chosen vertex, before and after.

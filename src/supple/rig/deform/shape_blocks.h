@@ -28,7 +28,7 @@ class ShapeBlocks {
   std::vector<Index> vertices_;
   std::vector<std::size_t> first_;  ///< term of each block, and their number
   std::vector<Numbers> terms_;
-  std::vector<Index> shapes_;  ///< of these
+  std::vector<Index> shapes_;  ///< for each term, the shape that it belongs to
   std::vector<Vec3> moved_;    ///< scratch: of each shape and vertex of a block
 };
 

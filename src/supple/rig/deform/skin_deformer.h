@@ -47,7 +47,7 @@ class SkinDeformer final : public Deformer {
     Index bone;
   };
 
-  /// `weights.joint` counts `bones`.
+  /// Binds vertices to bones; `weights.joint` holds places in `bones`.
   SkinDeformer(const Skeleton& skeleton, std::span<const Bone> bones, const SkinWeights& weights,
                const SkinDeformerSettings& settings);
 

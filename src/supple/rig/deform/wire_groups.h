@@ -24,7 +24,7 @@ class WireGroups {
     Index first = 0;  ///< of its numbers in p
   };
 
-  /// Wires live longer than this.
+  /// Keeps pointers to the wires, which must outlive it.
   WireGroups(std::vector<PlacedWire> wires, Index most_vertices);
 
   /// Which vertices; found out again only when others are wanted than the last time. `rest`: where all vertices are
@@ -32,9 +32,10 @@ class WireGroups {
   void choose(std::span<const Index> vertices, std::span<const Vec3> rest);
   /// The chosen vertices are elsewhere before the wires move them.
   void put(std::span<const Vec3> positions);
-  /// Where the chosen vertices were at rest.
+  /// Gives the rest positions of the chosen vertices.
   std::span<const Vec3> places() const { return places_; }
-  /// Of each chosen vertex, in the order chosen; the fourth number is zero. Allocates nothing.
+  /// Gives the displacement of each chosen vertex, in the order in which they were chosen; the fourth number is zero.
+  /// Allocates nothing.
   std::span<const Pack4> displacements(std::span<const double> p);
 
  private:

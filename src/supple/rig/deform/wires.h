@@ -39,7 +39,7 @@ class WireHandles {
   struct Curve {
     WireCurve wire;
     std::vector<Vec3> rest;       ///< of the handles
-    std::vector<Vec3> tangents;   ///< there
+    std::vector<Vec3> tangents;   ///< of the curve at the handles
     std::vector<Quat> rotations;  ///< of the joints
     std::size_t first = 0;        ///< of its numbers in p
   };

@@ -29,7 +29,8 @@ class ClipMotion {
 
   /// Overwrites `pose`, which comes from CharacterRig::neutral(). Allocates nothing but where rounds of a loop meet.
   void sample(double time, CharacterPose& pose) const;
-  /// Whether the character was put elsewhere between two moments that are one simulation step apart.
+  /// Tells whether the character is put elsewhere, rather than moved, between two moments that are one simulation step
+  /// apart.
   bool is_cut(double from, double to) const;
 
  private:
@@ -50,7 +51,7 @@ class ClipMotion {
 /// The clip with its jumps spread over a fifteenth of a second, but for those that are `cuts`.
 Clip ease_jumps(const Clip& clip, std::span<const std::pair<double, double>> cuts);
 
-/// The first key of all that move [s].
+/// Gives the time of the first key of any channel that moves [s].
 double first_key(const Clip& clip);
 
 /// Whether a clip repeats itself: the last pose is the first one again, to what the eye can tell, and reached with the

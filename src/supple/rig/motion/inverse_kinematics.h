@@ -35,7 +35,7 @@ struct ChainIkSettings {
 double solve_chain(const Skeleton& skeleton, std::span<Transform> pose, std::span<const Index> chain,
                    const Vec3& target, const ChainIkSettings& settings = {});
 
-/// A moving target.
+/// A target that moves over time, and the chain that follows it.
 struct IkGoal {
   Index root = 0;
   Index tip = 0;

@@ -41,10 +41,10 @@ struct JointRole {
   auto operator<=>(const JointRole&) const = default;
 };
 
-/// One role per joint; every role but none is given once.
+/// Finds the role of every joint. No role is given twice, except "none".
 std::vector<JointRole> joint_roles(const Skeleton& skeleton);
 
-/// The joint of that role, or -1.
+/// Gives the joint that has this role, or −1.
 Index find_role(const std::vector<JointRole>& roles, const JointRole& role);
 
 /// Lower case, without prefixes, separators and side: "mixamorig:LeftUpLeg" → "upleg".

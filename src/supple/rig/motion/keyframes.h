@@ -10,7 +10,7 @@
 
 namespace supple {
 
-/// What a joint does at one time, relative to its rest. What isn't given isn't keyed.
+/// What a joint does at one moment, relative to its rest. A part that isn't given gets no key.
 struct Keyframe {
   std::string joint;
   double time = 0.0;                     ///< [s]

@@ -29,7 +29,7 @@ struct JointPair {
 /// Joints that play the same role, or bear the same name. Trunks of different length are spread over each other.
 std::vector<JointPair> match_joints(const Skeleton& source, const Skeleton& target);
 
-/// A point that moves with a joint.
+/// A point of a sole, which moves with a joint.
 struct SolePoint {
   Index joint = 0;
   Vec3 local = Vec3::Zero();

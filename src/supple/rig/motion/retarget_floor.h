@@ -29,7 +29,8 @@ Soles soles_of(const RawCharacter& character);
 
 double lowest_point(std::span<const SolePoint> sole, const std::vector<Affine>& world, const Vec3& up);
 
-/// Of a motion whose lowest point is at `heights`: the floor's height at each time. `leg` tells what is much.
+/// Finds the height of the floor at each time of a motion whose lowest point is at `heights`. `leg`, the length of one,
+/// tells what is a large change.
 std::vector<double> find_floor(std::span<const double> times, std::span<const double> heights, double leg,
                                const FloorSettings& settings = {});
 

@@ -35,10 +35,11 @@ struct BodyAxes {
   Vec3 up() const { return axes.col(1); }
 };
 
-/// How the body stands in a pose, its up (and its facing, where it is nearly so) along axes of the world.
+/// Finds which way the body stands and faces in a pose. Its up, and its facing where that is close to one, are taken
+/// along axes of the world.
 BodyAxes body_axes(const BodyJoints& body, const std::vector<Affine>& world);
 
-/// Whether a body could stand on its feet this way.
+/// Tells whether a body could stand on its feet in this pose.
 bool is_upright(const BodyJoints& body, const std::vector<Affine>& world);
 
 struct ReferencePose {

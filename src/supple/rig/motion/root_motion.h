@@ -16,7 +16,7 @@ namespace supple {
 /// none.
 Index common_ancestor(const Skeleton& skeleton, std::span<const Index> joints);
 
-/// Rotation and translation of a matrix.
+/// Gives the rotation and the translation of a matrix, without its stretch.
 RigidTransform rigid_part(const Affine& matrix);
 
 /// Takes the root's motion out of `pose` and returns it. Joints that hang above or beside the root stay where they are

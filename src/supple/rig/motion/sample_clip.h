@@ -24,7 +24,7 @@ void sample_channel(const Channel& channel, double time, std::span<double> out);
 /// Time within the clip that `time` stands for.
 double wrapped_time(const Clip& clip, double time, ClipWrap wrap);
 
-/// The last key of all channels.
+/// Gives the time of the last key of any channel [s].
 double last_key(const Clip& clip);
 
 }  // namespace supple

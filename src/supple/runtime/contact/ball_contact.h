@@ -79,7 +79,7 @@ class BallContact {
 
   BallContact(const BoundedDeformationTree& tree, const BallContactSettings& settings);
   void follow(const Ball& hand);
-  /// Fills touches_; gives ∫ d⁴ dA.
+  /// Fills touches_ with what each near triangle contributes, and gives ∫ d⁴ dA of all.
   double integrate(std::span<const NearTriangle> near, double radius);
   /// The elastic force on the ball; that on the object goes to contact_force_.
   Vec3 sum_forces(double scale);

@@ -69,9 +69,9 @@ class BoundedDeformationTree {
   const BasisRows<double>& rows() const { return rows_; }
 
   ReducedShape make_shape() const;
-  /// Takes q (r entries) without allocating.
+  /// Sets the coordinates q (r entries) of a shape, without allocating.
   void assign(std::span<const double> q, ReducedShape& shape) const;
-  /// Contains every triangle below the node.
+  /// Gives a sphere that contains every triangle below the node.
   Sphere sphere(Index node, const ReducedShape& shape) const;
   /// So does the box around the sphere's centre with these half widths.
   Vec3 half_widths(Index node, const ReducedShape& shape) const;

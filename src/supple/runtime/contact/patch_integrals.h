@@ -32,7 +32,7 @@ struct PatchIntegrals {
   Vec3 foot = Vec3::Zero();    ///< o [m]
   Vec3 moment = Vec3::Zero();  ///< M [m⁵]
 
-  /// Where the pressure acts: in the triangle.
+  /// Gives the point of the triangle at which the pressure acts as a whole.
   Vec3 pressure_center() const { return foot + moment / pressure; }
 };
 

@@ -29,7 +29,7 @@ struct NearTriangle {
 
 class SurfaceQuery {
  public:
-  /// The tree outlives the query.
+  /// Keeps a reference to the tree, which must outlive the query.
   explicit SurfaceQuery(const BoundedDeformationTree& tree, const SurfaceQueryLimits& limits = {});
 
   /// The surface takes the shape of q (r entries).
@@ -37,12 +37,12 @@ class SurfaceQuery {
 
   /// Triangles nearer than `distance`, nearest first; valid until the next query. All of them if complete().
   std::span<const NearTriangle> triangles_within(const Vec3& point, double distance);
-  /// The nearest one.
+  /// Gives the triangle that is nearest to the point.
   NearTriangle nearest(const Vec3& point);
 
   /// The limits did not cut the last query short.
   bool complete() const { return complete_; }
-  /// Nodes that the last query opened.
+  /// Tells how many nodes of the tree the last query looked into.
   int visits() const { return visits_; }
 
   const BoundedDeformationTree& tree() const { return *tree_; }

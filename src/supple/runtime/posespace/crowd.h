@@ -10,7 +10,7 @@
 
 namespace supple {
 
-/// What one of them is to do.
+/// What one character of a crowd is asked to do in a step.
 struct CrowdMember {
   RigidTransform placement;
   std::span<const double> p;

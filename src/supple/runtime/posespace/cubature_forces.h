@@ -39,37 +39,39 @@ class CubatureForces {
   int size() const { return prepared_->size; }
   int stride() const { return prepared_->stride; }
 
-  /// Which coordinates count from the next set_pose() on; others must be zero. Allocates nothing.
+  /// Says which coordinates count from the next set_pose() on; all others must be zero. Allocates nothing.
   void keep(const KeptColumns& columns);
-  /// The rest shape: a pose, and where the model's points are in it.
+  /// Sets the rest shape: a pose p, and where the model's points are in it.
   void set_pose(std::span<const double> p, std::span<const Vec3> positions);
-  /// What the pose made of bases and weights.
+  /// Gives the bases, weights and matrices as they are blended in the pose.
   const PoseInterpolation<T>& pose() const { return pose_; }
 
-  /// Force and stiffness at q, padded to stride(). Returns the elastic energy there [J].
+  /// Computes force and stiffness at q, which is padded to stride(), and returns the elastic energy there [J].
   T evaluate(const T* q);
-  /// f += f̃ of the last evaluate().
+  /// Adds the force of the last evaluate() to f.
   void add_force(T* f) const;
   /// y += (K̃ − C) x of the last evaluate(): what changes with q. Of C that is next to nothing, unless flesh is far out.
   void multiply_changing(const T* x, T* y);
-  /// y += K̃ x
+  /// Adds K̃ x to y.
   void multiply_stiffness(const T* x, T* y);
-  /// Elastic energy at q [J].
+  /// Gives the elastic energy at q [J], and leaves the last evaluate() as it is.
   T energy(const T* q);
 
   // The way that conjugate gradients go, Σ_k length_k x_k over directions x_k that K̃ was multiplied with: strain along
   // it is the sum of theirs, and no gradient has to be read again to know the energy there.
   void start_path();
-  /// By so much of the direction of the last multiply_changing().
+  /// Goes on along the direction of the last multiply_changing(), by `length` times it.
   void go_on(T length);
-  /// x: where the path has come to. Returns xᵀ C x; comes before energy_along().
+  /// Adds what the corrections C say of the path, which has come to x, and returns xᵀ C x. Has to be called before
+  /// energy_along().
   T correct_path(const T* x);
   /// Elastic energy where the last evaluate() was, and from there so many times the path [J].
   T energy_along(T length) const;
 
-  /// What would stretch all flesh to some five times its length [J]: more is no motion of a character.
+  /// An energy that would stretch all flesh to some five times its length [J]. More than this is no motion of a
+  /// character.
   T absurd_energy() const { return T(1e4) * modulus_; }
-  /// Differences of energy below this are rounding [J].
+  /// Differences of energy below this are rounding errors [J].
   T energy_noise() const { return T(64) * std::numeric_limits<T>::epsilon() * modulus_; }
   /// Energy of the motion that rounding of the forces makes [J]: strains are differences from one.
   T force_noise() const {
@@ -84,9 +86,9 @@ class CubatureForces {
                                  std::vector<StableNeoHookeanModel<Lanes>>, std::vector<FleshModel<Lanes>>>;
   using Stored = typename PreparedElements<T>::Stored;
 
-  /// What changes while time runs, of one block of elements.
+  /// What a block of elements has that changes while time runs.
   struct Block {
-    std::vector<ColumnRun> runs;  ///< of its columns that are kept
+    std::vector<ColumnRun> runs;  ///< the runs of its columns that are kept
     std::vector<Lanes> weight, mu, lambda;
     std::vector<LaneMatrix> B;
     std::vector<LaneMatrix> F, dF, path;  ///< of the last evaluate(), multiply_changing(), and of the way
@@ -95,9 +97,9 @@ class CubatureForces {
   };
 
   void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
-  /// D of the pose.
+  /// Gives D of a block in the present pose, laid out as PreparedElements::gradients of one pose.
   const Stored* gradients(std::size_t block) const;
-  /// Forces are added to sums_.
+  /// Evaluates the material of each batch, adds Dᵀ s to sums_, and returns the energy.
   template <class Model>
   T evaluate_block(const PreparedElements<T>& prepared, const Stored* D, Block& block);
   template <class Model>
@@ -106,12 +108,12 @@ class CubatureForces {
   void gather(const PreparedElements<T>& prepared, const T* all);
   void clear_sums(const PreparedElements<T>& prepared);
   void scatter_sums(const PreparedElements<T>& prepared, T* all) const;
-  /// Of the correction at a q.
+  /// What the correction C contributes at a q.
   struct Corrected {
     std::vector<T> product;  ///< C q
     T s, energy, t;
   };
-  /// t of an s.
+  /// Gives the factor t that limits negative energy, for s = ½ qᵀ C q.
   T limited(T s) const {
     return s < T(0) ? T(1) / (T(1) - s / static_cast<T>(prepared_->model->correction_limit)) : T(1);
   }
@@ -125,10 +127,10 @@ class CubatureForces {
   T path_slope_ = T(0), path_curvature_ = T(0);  ///< xᵀ C q and xᵀ C x of a path to x
   std::vector<T> force_;                         ///< f̃ of the last evaluate()
   std::vector<T> product_;
-  std::vector<T> q_;                                        ///< of a block
+  std::vector<T> q_;                                        ///< the coordinates of the block at hand
   std::vector<Lanes> sums_;                                 ///< Dᵀs of a block, still apart by lanes
-  std::vector<typename PoseInterpolation<T>::Term> terms_;  ///< of a block's columns …
-  std::vector<std::uint32_t> ends_;                         ///< … and of each column their end
+  std::vector<typename PoseInterpolation<T>::Term> terms_;  ///< summands of a block's blended columns …
+  std::vector<std::uint32_t> ends_;                         ///< … and for each column, where its own end
   T modulus_ = T(0);  ///< Σ w (μ + λ): energies are differences of numbers of this size
 };
 

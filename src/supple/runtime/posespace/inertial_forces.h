@@ -40,24 +40,24 @@ class InertialForces {
   InertialForces() = default;
   InertialForces(std::shared_ptr<const PreparedModel<T>> prepared, double time_step, bool newmark);
 
-  /// Which coordinates count from the next set_pose() on. Allocates nothing.
+  /// Says which coordinates count from the next set_pose() on. Allocates nothing.
   void keep(const KeptColumns& columns);
-  /// Bases and rotations of the pose that comes next; `positions` are those of the model's points.
+  /// Takes over bases and rotations of the next pose; `positions` are where the model's points are in it.
   void set_pose(const PoseInterpolation<T>& pose, const FrameField<T>& frames, std::span<const Vec3> positions);
 
-  /// In so many steps the character is in that pose and at that placement.
+  /// Begins a frame: after `substeps` steps the character is in the pose of set_pose(), at `placement`.
   void begin_frame(const RigidTransform& placement, int substeps);
   /// The next of these steps, 1 to substeps, is being taken.
   void begin_substep(int substep);
-  /// After the last of them.
+  /// Ends the frame, after the last of its steps.
   void end_frame();
 
-  /// f −= Uᵀ M B⁻¹ a, gravity and the air's pull on the resting shape included.
+  /// Subtracts Uᵀ M B⁻¹ a from f. Gravity and the pull of the air on the resting shape are part of it.
   void add_force(const SoftForces& forces, T* f);
 
-  /// The step is taken: coordinates and their acceleration (backward Euler: none) at its end.
+  /// Keeps the coordinates and their acceleration (backward Euler: none) at the end of a step that was taken.
   void remember(const T* q, const T* acceleration);
-  /// The flesh was put elsewhere; the motion of the rig stays known.
+  /// Takes over coordinates that the caller has changed. The past motion of the rig stays known.
   void restate(const T* q, const T* velocity);
   void forget() { known_ = 0; }
 
@@ -84,9 +84,9 @@ class InertialForces {
     std::vector<FrameLanes<T>> frames;
   };
 
-  /// U x of vertex `local` of a block, x restricted to its columns.
+  /// Gives U x at vertex `local` of a block; x holds the block's own coordinates only.
   Vec3 basis_times(std::size_t block, std::size_t local, const std::vector<T>& x) const;
-  /// U x and U y, in one go.
+  /// Gives U x and U y in one pass over the basis.
   std::pair<Vec3, Vec3> basis_times(std::size_t block, std::size_t local, const std::vector<T>& x,
                                     const std::vector<T>& y) const;
   void gather_pushes(std::size_t block);
@@ -94,8 +94,8 @@ class InertialForces {
   const std::vector<Moment>& moments() const { return at_end_ ? ends_ : moments_; }
   void gather(std::size_t block, const std::vector<T>& all, std::vector<T>& own) const;
   Vec3 acceleration(std::size_t k, const Vec3& difference);
-  /// Takes what the new basis changes of the last displacements to the side of the rest shape. Returns how fast that
-  /// was moving, per step.
+  /// Counts what the new basis changes of the last displacements to the rest shape. Returns how far that part was
+  /// moving per step.
   Vec3 hand_over(std::size_t block, std::size_t local, Motion& last, Motion& before_last);
   void find_paths();
   void find_path(std::size_t k, const Vec3& pull);

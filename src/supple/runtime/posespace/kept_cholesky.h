@@ -14,7 +14,8 @@ class KeptCholesky {
   KeptCholesky() = default;
   explicit KeptCholesky(int size) : packed_(to_size(size), T(0)) { factor_.resize(size); }
 
-  /// Lower triangle in padded columns, all of them; fill what is kept before factorize().
+  /// Gives the matrix to fill before factorize(): all padded columns of its lower triangle, of which only kept ones are
+  /// read.
   T* matrix() { return factor_.column(0); }
 
   bool factorize(const KeptColumns& kept) {
@@ -23,7 +24,7 @@ class KeptCholesky {
     return factor_.factorize();
   }
 
-  /// x ← A⁻¹ x of what is kept; the rest of x is left alone.
+  /// Solves A y = x for the kept entries and writes y over x. The other entries of x are left alone.
   void solve(const KeptColumns& kept, T* x) {
     if (kept.leading()) return factor_.solve(x);
     kept.pack(x, packed_.data());
@@ -32,7 +33,8 @@ class KeptCholesky {
   }
 
  private:
-  /// Nothing moves down or to the right, so ascending order overwrites nothing that is still needed.
+  /// Moves kept rows and columns to the upper left. None moves down or to the right, so that going in ascending order
+  /// overwrites nothing that is still needed.
   void move_together(const KeptColumns& kept) {
     int target = 0;
     for (const ColumnRun& run : kept.runs())

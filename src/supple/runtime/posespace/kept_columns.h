@@ -11,7 +11,7 @@
 
 namespace supple {
 
-/// Columns from `begin` up to `end`.
+/// The columns from `begin` up to, not including, `end`.
 struct ColumnRun {
   int begin = 0, end = 0;
 };
@@ -19,7 +19,7 @@ struct ColumnRun {
 class KeptColumns {
  public:
   KeptColumns() = default;
-  /// All columns.
+  /// Keeps all columns.
   KeptColumns(int size, int width) : size_(size), width_(width) {
     groups_.assign(to_size((size + width - 1) / width), 1);
     runs_.reserve(groups_.size() / 2 + 1);
@@ -31,21 +31,21 @@ class KeptColumns {
   std::span<const char> groups() const { return groups_; }
   bool has(int column) const { return groups_[to_size(column / width_)] != 0; }
   bool all() const { return count_ == size_; }
-  /// The first columns without a gap.
+  /// True where the kept columns are the first ones, without a gap.
   bool leading() const { return runs_.size() == 1 && runs_[0].begin == 0; }
   int count() const { return count_; }
-  /// Whole vectors; the last may reach beyond size().
+  /// Gives the kept columns as runs of whole vectors; the last run may reach beyond size().
   std::span<const ColumnRun> runs() const { return runs_; }
-  /// The columns of a run, without what pads them.
+  /// Gives the end of a run without the columns that pad its last vector.
   int last(const ColumnRun& run) const { return std::min(run.end, size_); }
 
-  /// One entry per group. Allocates nothing.
+  /// Says for each group whether it is kept. Allocates nothing.
   void keep(std::span<const char> groups) {
     std::copy(groups.begin(), groups.end(), groups_.begin());
     find_runs();
   }
 
-  /// Kept entries of x one after the other, and back.
+  /// Copies the kept entries of x next to each other; unpack() copies them back.
   template <class T>
   void pack(const T* x, T* packed) const {
     for (const ColumnRun& run : runs_) packed = std::copy(x + run.begin, x + last(run), packed);
@@ -57,7 +57,7 @@ class KeptColumns {
       packed += last(run) - run.begin;
     }
   }
-  /// x ← 0 where it is not kept.
+  /// Sets the entries of x that aren't kept to zero.
   template <class T>
   void clear_others(T* x) const {
     if (all()) return;
@@ -85,8 +85,8 @@ class KeptColumns {
   std::vector<ColumnRun> runs_;
 };
 
-/// What is kept of a block's columns, which are at `place` among all; in groups of `width` of the block's own.
-/// Allocates nothing once `runs` has held all that it may have to.
+/// Finds which columns of a block are kept, as runs of whole groups of `width` columns; `place` tells their
+/// coordinates. Allocates nothing once `runs` has held all that it may have to.
 inline void find_block_runs(const KeptColumns& kept, std::span<const int> place, int width,
                             std::vector<ColumnRun>& runs) {
   runs.reserve(place.size() / 2 + 1);

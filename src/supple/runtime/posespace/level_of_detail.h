@@ -17,7 +17,7 @@
 
 namespace supple {
 
-/// Where the columns of each patch end. One patch: { size }.
+/// Gives the end of each patch's coordinates; {size} where there is one patch.
 std::vector<int> patch_ends(const PoseSpaceModel& model);
 
 class LevelOfDetail {
@@ -27,11 +27,12 @@ class LevelOfDetail {
 
   /// Asks for `count` coordinates of all, in `seconds`. Allocates nothing.
   void ask(std::span<const int> patch_ends, int count, double seconds);
-  /// What the next steps compute: all that is wanted or has not faded yet. True where that has changed.
+  /// Chooses what the next steps compute: all that is wanted or hasn't faded yet. Returns whether that has changed.
   bool begin_frame();
   const KeptColumns& kept() const { return kept_; }
 
-  /// The end of a step of length h: fades what is on its way. All that settled is left as it is.
+  /// Fades, at the end of a step of length h, the coordinates that are going or coming. Those that have settled are
+  /// left as they are.
   template <class T>
   void fade(double h, T* q, T* v, T* a) {
     if (settled_) return;
@@ -44,7 +45,7 @@ class LevelOfDetail {
   }
 
  private:
-  /// Moves the level of a group, and says what is left of it.
+  /// Moves the level of a group by a step, and gives the factor ρ of its coordinates.
   double advance(std::size_t group, double h);
 
   KeptColumns kept_;

@@ -9,10 +9,11 @@
 namespace supple {
 namespace {
 
-/// Weights below are left out: a sixteenth of what single precision can tell in a sum.
+/// Poses that weigh less are left out: what they add is of the size of the rounding errors of a sum of floats.
 constexpr double negligible = 1e-6;
 
-/// result += Σ_i X_i factor_i for a vector of columns in all rows; factors stay in registers.
+/// result += Σ_i X_i factor_i over `count` poses, for one vector of columns in all rows. The factors are copied to a
+/// local array of known length, which compilers keep in registers.
 template <int count, class T, class Lanes>
 void add_rows(const PoseMatrices<T>& matrices, const std::size_t* place, const Lanes* factors, T* result) {
   Lanes own[count];
@@ -25,7 +26,7 @@ void add_rows(const PoseMatrices<T>& matrices, const std::size_t* place, const L
   }
 }
 
-/// w⁺_i / Σ w⁺
+/// shares_i = w⁺_i / Σ_j w⁺_j
 template <class T>
 void find_shares(const std::vector<double>& weights, std::vector<T>& shares) {
   double total = 0;

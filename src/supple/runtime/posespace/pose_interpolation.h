@@ -5,8 +5,23 @@
 //   Υ_c = M̂_cc^(−1/2): columns of unit mass                 M̃ = Υ M̂ Υ
 //   Λ̃ = Υ Σ_i w⁺_i Λ_i Υ / Σ_i w⁺_i,  w⁺ = max(0, w), so that it is positive beyond the known poses, too; C likewise
 //
-// Bases are then Σ_i Û_i diag(w_i Υ): a block asks for the factors of its own columns. Poses that share a column add
-// their weights up in the factor of the one that it is from.
+// The blended basis is Σ_i Û_i diag(w_i Υ), so a blend of any matrix with one column per coordinate needs one factor
+// for each pose and coordinate. Poses that share a column (prepared_model.h) add their weights up in the factor of the
+// pose that owns it: with w = (0.5, 0.3, 0.2), and pose 1 having column c from pose 0,
+//
+//                    column b        column c
+//   pose 0           0.5 Υ_b         0.8 Υ_c      factors(0)
+//   pose 1           0.3 Υ_b         0            factors(1)
+//   pose 2           0.2 Υ_b         0.2 Υ_c      factors(2)
+//
+// What happens in update(p), in this order; each line reads what the one before has written:
+//   1. w and, where corrections are known at more poses, their weights        PoseSpaceWeights::evaluate
+//   2. w_i w_j of all pairs, and M̂ as their sum over PreparedModel::mass      sum()
+//   3. Υ from the diagonal of M̂, and M̃ in place of M̂                         combine_mass()
+//   4. Λ̃ and C, sums over PreparedModel::linear and ::corrections             combine_stiffness()
+//   5. the factors above, for bases and for gradients                         find_factors()
+// Afterwards each block asks for its own blend(): gradients of elements batch by batch, bases of vertices in vectors of
+// columns. Both read each stored number once, in the order in which it lies, and pass over factors that are zero.
 #pragma once
 
 #include "supple/runtime/posespace/kept_columns.h"
@@ -20,26 +35,28 @@ class PoseInterpolation {
   PoseInterpolation() = default;
   explicit PoseInterpolation(std::shared_ptr<const PreparedModel<T>> prepared);
 
-  /// Allocates nothing.
+  /// Computes everything below for the pose p. Allocates nothing.
   void update(std::span<const double> p);
-  /// Which columns count from the next update() on: nothing else is computed, or read. Allocates nothing.
+  /// Says which coordinates count from the next update() on: columns of others are neither computed nor read. Allocates
+  /// nothing.
   void keep(const KeptColumns& columns) { kept_ = columns; }
   const KeptColumns& kept() const { return kept_; }
 
-  /// One pose alone: neither bases nor M̃ and Λ̃ change with p, and all factors are one …
+  /// True for a model of one pose: bases, M̃ and Λ̃ don't depend on p, and all factors are one. Corrections may still be
+  /// known at other poses and change.
   bool constant() const { return prepared_->poses == 1; }
-  /// … nor do corrections.
+  /// True where corrections don't change either.
   bool nothing_changes() const { return constant() && !prepared_->model->correction_poses; }
-  /// Poses that count.
+  /// The poses whose weight isn't negligible, ascending.
   std::span<const std::size_t> active() const { return {active_.data(), active_count_}; }
   T weight(std::size_t pose) const { return weights_[pose]; }
-  /// Υ_c Σ w_j over the poses j whose column c is from this one, for all c.
+  /// For each coordinate c, Υ_c times the sum of the weights w_j of the poses j that have column c from this pose.
   const T* factors(std::size_t pose) const { return factors_.data() + pose * stride(); }
 
-  /// The same for gradients.
+  /// The same for gradients of elements, which poses may have from others than they have the basis from.
   const T* gradient_factors(std::size_t pose) const { return gradient_factors_.data() + pose * stride(); }
 
-  /// Lower triangles of M̃, C and Λ̃, padded columns.
+  /// M̃, C and Λ̃ as lower triangles: columns of PreparedModel::stride entries, whole vectors from the diagonal on.
   const T* mass() const { return mass_.data(); }
   const T* correction() const { return correction_.data(); }
   const T* linear() const { return linear_.data(); }
@@ -51,38 +68,43 @@ class PoseInterpolation {
   /// y += matrix x for a lower triangle of a symmetric matrix; all are padded, and what pads is zero.
   void multiply(const T* matrix, const T* x, T* y) const;
 
-  /// Σ_i X_i diag(factors of the block's columns), row by row; `scratch` holds a padded row for each pose. `runs` are
-  /// the block's columns that are kept, here in whole vectors.
+  /// result ← Σ_i X_i diag(factors(i)), row by row, for the columns of a block. `scratch` has room for a padded row of
+  /// each pose; `runs` are the columns of the block that are kept, as whole vectors.
   void blend(const PoseMatrices<T>& matrices, const BlockColumns& columns, std::span<const ColumnRun> runs, T* scratch,
              T* result) const;
-  /// What a blended column is summed up from: where it is stored, and its factor.
+  /// One summand of a blended column: its factor, and where its packs are stored.
   struct Term {
     T factor;
     std::uint32_t place;
   };
-  /// Likewise the gradients of elements; they stay divided by the columns' scale. `terms` have room for all that is
-  /// stored of a batch, `ends` for its columns.
+  /// Blends the gradients of a block's elements in the same way; the result stays divided by the columns' scale.
+  /// `terms` and `ends` are scratch: room for StoredPoses::count() and for one end per column.
   void blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs, std::span<Term> terms,
              std::span<std::uint32_t> ends, typename PreparedElements<T>::Stored* result) const;
 
  private:
   std::size_t stride() const { return to_size(prepared_->stride); }
-  /// body(c, begin, end) for each kept column and the kept rows of its lower triangle, in whole vectors.
+  /// Calls body(c, begin, end) for each kept column and each run of kept rows of its lower triangle, in whole vectors.
   template <class Body>
   void for_each_column(const Body& body) const;
-  /// multiply() with a few columns next to each other, of a run: a vector of y is read and written once for all.
+  /// A part of multiply(): `count` neighbouring columns at once, so that a vector of y is read and written once for
+  /// all.
   template <int count>
   void multiply_columns(const T* matrix, int first, std::size_t run, const T* x, T* y) const;
-  /// Of blend(): a vector of columns, from `column` on, of all rows; `factors` and `result` start there.
+  /// A part of blend(): one vector of columns, from `column` on, in all rows. `factors` and `result` point to its
+  /// start.
   void blend_vector(const PoseMatrices<T>& matrices, std::size_t column, const T* factors, T* result) const;
+  /// Computes M̃ and Υ from the weights, and then all that depends on Υ.
   void combine_mass();
   void find_factors(const std::vector<int>& sources, std::vector<T>& factors) const;
-  /// What each pattern's groups count with.
+  /// Adds the factors of matrices that share a vector, pattern by pattern, and lists the groups that don't come to
+  /// zero.
   template <class Vector>
   void find_summed(const TriangleStack<Vector>& stack, const std::vector<T>& factors);
   void combine_stiffness();
   void combine_corrections();
-  /// A few places of a pattern, whose groups that count end at `end`: sums that don't wait for each other.
+  /// Sums `count` neighbouring places of a pattern at once, so that no sum waits for another. The groups that count are
+  /// summed_[pattern.first] to summed_[end − 1].
   template <int count, class Pattern>
   void sum_places(const Pattern& pattern, std::size_t first, std::size_t end, const T* scale, T* result) const;
   /// result ← Σ_k factors_k matrix_k, rows and columns then times `scale` where that is given.
@@ -93,12 +115,13 @@ class PoseInterpolation {
   KeptColumns kept_;
   std::vector<double> exact_, correction_exact_, scratch_;
   std::vector<T> weights_, scale_, linear_scale_, factors_, gradient_factors_, mass_, correction_, linear_;
-  std::vector<T> products_, shares_, correction_shares_;  ///< w_i w_j of all pairs, and w⁺_i / Σ w⁺
+  std::vector<T> products_;                    ///< w_i w_j of all pairs j ≤ i
+  std::vector<T> shares_, correction_shares_;  ///< w⁺_i / Σ w⁺ of the poses, and of those with a correction
   std::vector<std::size_t> active_;
-  std::vector<char> stored_;             ///< of each pose: some pose that counts has columns from it
-  std::vector<T> group_factors_;         ///< of a TriangleStack …
-  std::vector<Term> summed_;             ///< … and those that aren't zero …
-  std::vector<std::size_t> summed_end_;  ///< … of each of its patterns
+  std::vector<char> stored_;             ///< for each pose, whether an active pose has columns from it
+  std::vector<T> group_factors_;         ///< scratch of find_summed(): the factors of a pattern's groups
+  std::vector<Term> summed_;             ///< those of them that aren't zero, pattern after pattern
+  std::vector<std::size_t> summed_end_;  ///< for each pattern, where its own end in summed_
   std::size_t active_count_ = 0;
 };
 

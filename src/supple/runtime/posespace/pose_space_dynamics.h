@@ -46,10 +46,10 @@ struct PoseSpaceReport {
 template <class T>
 class PoseSpaceDynamics {
  public:
-  /// `model` is shared, and must not be empty.
+  /// Prepares the model and makes a first instance of the character. `model` must not be null.
   static Result<PoseSpaceDynamics> create(std::shared_ptr<const PoseSpaceModel> model,
                                           const PoseSpaceSettings& settings);
-  /// Another instance of a character that is prepared already: instances share all that doesn't move.
+  /// Makes another instance of a character that is prepared already. Instances share all that doesn't move.
   static Result<PoseSpaceDynamics> create(std::shared_ptr<const PreparedModel<T>> prepared,
                                           const PoseSpaceSettings& settings);
 
@@ -58,17 +58,19 @@ class PoseSpaceDynamics {
   const std::shared_ptr<const PreparedModel<T>>& prepared() const { return prepared_; }
   const PoseSpaceSettings& settings() const { return settings_; }
 
-  /// The character is at `placement` and in pose `p` one time step later; with sub-steps, so many time steps later.
+  /// Advances the flesh to the moment, `substeps` time steps later, at which the character is at `placement` and in
+  /// pose `p`.
   PoseSpaceReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {},
                        int substeps = 1);
   /// Level of detail: from the next step on `count` coordinates are enough, rounded up to whole vectors (eight in
   /// single precision). Others fade out, or in, over `seconds`; then they cost nothing, or all (level_of_detail.h).
   void set_detail(int count, double seconds = 0.5) { detail_.ask(prepared_->patches, count, seconds); }
-  /// How many coordinates the last step computed.
+  /// Tells how many coordinates the last step computed.
   int detail() const { return detail_.kept().count(); }
-  /// The next step starts the motion anew: what moved the character there was no motion. The flesh keeps its state.
+  /// Tells that the character will be put, not moved, to where the next step has it: no inertia comes of it. The flesh
+  /// keeps its state.
   void cut() { inertia_.forget(); }
-  /// At rest, motion forgotten.
+  /// Puts the flesh at rest and forgets the motion of the rig.
   void reset();
 
   std::span<const T> coordinates() const { return {q_.data(), to_size(size())}; }
@@ -79,8 +81,8 @@ class PoseSpaceDynamics {
   T elastic_energy() { return forces_.energy(q_.data()); }
   T kinetic_energy();
 
-  /// Soft displacement in the world of every vertex of the surface, for any coordinates q, placement and pose; without
-  /// touching the state. Allocates nothing.
+  /// Gives the soft displacement of every vertex of the surface, in the world [m], for any coordinates q, placement and
+  /// pose. The state isn't touched. Allocates nothing.
   void surface_displacements(const RigidTransform& placement, std::span<const double> p, std::span<const T> q,
                              std::span<Vec3> displacements);
 
@@ -89,19 +91,21 @@ class PoseSpaceDynamics {
 
   PoseSpaceDynamics() = default;
   void set_pose(std::span<const double> p);
-  /// All that the sub-steps share. False where the equations at rest can't be solved.
+  /// Finds all that the sub-steps share. Returns false where the equations at rest can't be solved.
   bool begin_frame(const RigidTransform& placement, std::span<const double> p, int substeps, const Scheme& scheme,
                    T mass_damping);
   bool substep(int number, const RigidTransform& placement, const SoftForces& forces, const Scheme& scheme,
                T mass_damping, PoseSpaceReport& report);
   void add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f);
-  /// q̈ = M̃⁻¹ (f̃_ext − D̃ q̇ − f̃(q)), of a state that was put in.
+  /// Finds the acceleration of a state that the caller has set: q̈ = M̃⁻¹ (f̃_ext − D̃ q̇ − f̃(q)).
   bool find_acceleration(T mass_damping);
   void find_rates(const Scheme& scheme);
   T find_residual(const Scheme& scheme, T mass_damping);
-  /// How far φ fell: as Newton's method expects, so that it has said all it can; otherwise; or not at all.
+  /// How the function φ that a step minimises fell in an iteration: about as Newton's method predicts, which has then
+  /// said all it can; differently; or not at all.
   enum class Descent { expected, surprising, none };
-  /// `energy`: elastic, where next_q_ is.
+  /// Goes from next_q_ against along_, by a step that is shortened until φ falls. `energy`, the elastic energy at
+  /// next_q_, is brought up to date.
   Descent descend(T& energy);
   T start(const Scheme& scheme, T mass_damping);
   bool solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report);

@@ -45,7 +45,7 @@ class PosedTets {
   std::size_t count() const { return count_; }
   std::size_t batch_count() const { return batches_.size(); }
 
-  /// `positions`: of the model's points.
+  /// Poses the tetrahedra of a batch; `positions` are where the model's points are.
   PosedRest<Lanes> pose(std::size_t batch, std::span<const Vec3> positions) const {
     const Batch& tets = batches_[batch];
     alignas(32) T edges[9][width];

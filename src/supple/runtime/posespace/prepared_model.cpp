@@ -17,7 +17,8 @@ BlockColumns block_columns(const std::vector<Index>& columns, int width) {
   return {{columns.begin(), columns.end()}, padded(static_cast<int>(columns.size()), width)};
 }
 
-/// A power of two above the largest entry of each column in any pose: exact, also of what was rounded.
+/// A power of two above the largest entry of each column in any pose. Dividing by a power of two is exact, and so is
+/// multiplying the rounded number back.
 VecX column_scale(const std::vector<MatX>& poses) {
   VecX largest = VecX::Constant(poses.front().cols(), 1e-300);
   for (const MatX& pose : poses)
@@ -25,7 +26,7 @@ VecX column_scale(const std::vector<MatX>& poses) {
   return largest.unaryExpr([](double value) { return std::exp2(std::ceil(std::log2(value)) + 1); });
 }
 
-/// The poses that have columns of their own, for each `width` columns.
+/// Says for each `width` neighbouring columns which poses own at least one of them.
 StoredPoses stored_poses(const ColumnSources& sources, Index poses, const std::vector<Index>& columns,
                          std::size_t width) {
   StoredPoses result;
@@ -39,6 +40,7 @@ StoredPoses stored_poses(const ColumnSources& sources, Index poses, const std::v
   return result;
 }
 
+/// Fills PoseMatrices::packed: rows outside, vectors of columns within, the poses that are stored there innermost.
 template <class T>
 void store_rows(const std::vector<MatX>& matrices, const VecX& scale, PoseMatrices<T>& result) {
   constexpr auto width = static_cast<Eigen::Index>(LanesOf<T>::width);
@@ -73,7 +75,8 @@ PoseMatrices<T> pose_matrices(const std::vector<MatX>& matrices, std::size_t row
   return result;
 }
 
-/// Whole batches of lanes per pose; unused lanes get `filler`.
+/// Turns one number per element and pose into packs, all batches of a pose after each other. Lanes beyond the last
+/// element get `filler`.
 template <class T, class Lanes>
 std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   constexpr auto width = to_size(Lanes::width);
@@ -88,8 +91,9 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   return result;
 }
 
-/// From nine rows per element to nine vectors per column of a batch, divided by the column's `scale`; `batch_size`
-/// vectors from batch to batch.
+/// Spreads one column of gradients, nine rows per element, over the packs of its batches: element e goes to lane
+/// e mod width of batch e / width. `target` is where the column's nine packs are in the first batch, and batches are
+/// `batch_size` packs apart.
 template <class T, class Vector>
 void store_gradients(const Eigen::Ref<const VecX>& column, double scale, std::size_t batch_size, Vector* target) {
   constexpr std::size_t width = PosedTets<T>::width;
@@ -133,7 +137,7 @@ PreparedVertices<T> prepare(const PoseSpaceModel& model, const VertexBlock& bloc
   return result;
 }
 
-/// Of a lower triangle; zero above the diagonal, and below the matrix.
+/// The vector that begins at `row` of a column, with zeros above the diagonal and below the end of the matrix.
 template <class T, class Vector>
 Vector vector_at(const MatX& matrix, Eigen::Index column, Eigen::Index row) {
   constexpr int width = LanesOf<T>::width;
@@ -157,6 +161,8 @@ typename TriangleStack<Vector>::Pattern& find_or_add(TriangleStack<Vector>& stac
   return stack.patterns.back();
 }
 
+/// Goes through the places of the lower triangle, finds which matrices have the same vector there, bit by bit, and puts
+/// the distinct ones to the other places of that pattern.
 template <class T, class Vector>
 void stack_up(const std::vector<MatX>& matrices, TriangleStack<Vector>& stack) {
   constexpr int width = LanesOf<T>::width;
@@ -184,13 +190,14 @@ void stack_up(const std::vector<MatX>& matrices, TriangleStack<Vector>& stack) {
   }
 }
 
-/// Those that a model has; models of one pose may have none.
+/// The matrices that a model has, filled up with `missing`: models of one pose may leave theirs out.
 std::vector<MatX> or_else(const std::vector<MatX>& matrices, std::size_t poses, const MatX& missing) {
   std::vector<MatX> result = matrices;
   result.resize(poses, missing);
   return result;
 }
 
+/// Divides entry (r, c) by scale_r scale_c.
 std::vector<MatX> unscaled(std::vector<MatX> matrices, const VecX& scale) {
   for (MatX& matrix : matrices) matrix.array() /= (scale * scale.transpose()).array();
   return matrices;

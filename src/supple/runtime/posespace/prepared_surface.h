@@ -14,7 +14,7 @@
 
 namespace supple {
 
-/// Vertices that the same coordinates move.
+/// A set of shown mesh vertices that are all moved by the same coordinates, in tiles.
 template <class T>
 struct SurfaceBlock {
   std::vector<int> place;                       ///< of its columns among all coordinates
@@ -23,12 +23,12 @@ struct SurfaceBlock {
   std::size_t first = 0, tiles = 0, begin = 0;  ///< its tiles among all, and where their vectors begin
 
   std::size_t columns() const { return place.size(); }
-  /// Vectors of all poses in a tile.
+  /// Tells how many packs a tile has: x, y and z of each stored column of each pose.
   std::size_t tile_size() const { return 3 * scale.size(); }
 };
 
-/// What a vertex of the surface hangs on: vertices of the mesh, counted with the lanes that fill up tiles; times four,
-/// which is where their numbers are.
+/// What a vertex of the surface hangs on. `place` is four times the number of a mesh vertex, counted with the lanes
+/// that fill up tiles: where its x, y, z and a zero lie.
 template <class T>
 struct SurfaceHold {
   std::array<std::uint32_t, SoftSurface::nodes> place;
@@ -51,13 +51,14 @@ struct PreparedSurface {
   const StoredLanes<T>* tile(const SurfaceBlock<T>& block, std::size_t t) const {
     return basis.data() + block.begin + t * block.tile_size();
   }
-  /// One number: for what happens at single vertices. `column` is counted among those that are stored.
+  /// Gives a single number of the basis, for what happens at single vertices. `column` is counted among those that are
+  /// stored.
   T entry(const SurfaceBlock<T>& block, std::size_t vertex, std::size_t direction, std::size_t column) const {
     constexpr std::size_t width = LanesOf<T>::width;
     const StoredLanes<T>& lanes = tile(block, vertex / width)[3 * column + direction];
     return widened(lanes)[static_cast<int>(vertex % width)] * block.scale[column];
   }
-  /// The block of a vertex of the mesh.
+  /// Finds the block that a vertex of the mesh is in.
   std::size_t block_of(std::size_t vertex) const;
 
  private:

@@ -21,19 +21,20 @@ struct RigCurve {
   Vector start = Vector::Zero(), end = Vector::Zero();
   Vector start_velocity = Vector::Zero(), end_velocity = Vector::Zero();
 
-  /// The first motion that is known of: straight on.
+  /// Starts a motion of which nothing else is known, on a straight line.
   void go_straight(const Vector& from, const Vector& to, double length) {
     start = from, end = to;
     start_velocity = end_velocity = (to - from) / length;
     mean_ = end_velocity;
     span_ = 0;
   }
-  /// After a frame that had its own curve; `pull` is added to the velocity it ended with.
+  /// Goes on after a frame that had a curve; `pull` is added to the velocity with which it ended.
   void go_on(const Vector& from, const Vector& to, const Vector& pull, double length, double last_length) {
     start_velocity = end_velocity + pull;
     turn_to(from, to, mean_, length, last_length);
   }
-  /// After a frame of one step, which came from `before`: it ended as the parabola says.
+  /// Starts a curve after a frame of one step, which came from `before` and had no curve. It is taken to have ended
+  /// with the velocity of the parabola through the three places.
   void start_after(const Vector& before, const Vector& from, const Vector& to, double length, double last_length) {
     const Vector last = (from - before) / last_length;
     span_ = 0;
@@ -41,7 +42,7 @@ struct RigCurve {
     turn_to(from, to, last, length, last_length);
   }
 
-  /// At s of the way, 0 to 1.
+  /// Gives the place at the share s of the frame, 0 to 1.
   Vector at(double s, double length) const {
     const double r = 1 - s;
     return (r * r * (1 + 2 * s)) * start + (s * s * (3 - 2 * s)) * end +

@@ -22,20 +22,21 @@ class StepSystem {
   StepSystem() = default;
   explicit StepSystem(const PreparedModel<T>& prepared);
 
-  /// False where the equations at rest can't be solved: a pose that is no number. Does nothing as long as neither
-  /// factors nor a changing pose ask for it.
+  /// Sets A, and factorises P where it has changed enough. Returns false where P can't be factorised: a pose that is no
+  /// number. Does nothing where neither the factors nor the pose have changed.
   bool set(const PoseInterpolation<T>& pose, T mass_factor, T linear_factor);
-  /// The next set() starts anew: other coordinates count, or what comes is not to depend on what was.
+  /// Makes the next set() start anew, because other coordinates count or because what comes must not depend on what
+  /// was.
   void forget() { mass_factor_ = T(0); }
 
   /// `delta`, padded, ← the solution for `b`, up to a part of it in the norm of energy; the path of `forces` leads
   /// along it. Returns the iterations, −1 where numbers overflow.
   int solve(CubatureForces<T>& forces, const T* b, T* delta, T precision);
-  /// δᵀ (A − C) δ of the last solution δ.
+  /// Gives δᵀ (A − C) δ of the last solution δ.
   T inertia(CubatureForces<T>& forces, const T* delta) const;
 
  private:
-  /// P of this pose is much like the one that is factorised.
+  /// Tells whether P of this pose is close enough to the one that is factorised.
   bool near_factored(const PoseInterpolation<T>& pose) const;
 
   int size_ = 0, stride_ = 0;

@@ -19,10 +19,10 @@ class SurfaceShape {
   SurfaceShape() = default;
   explicit SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared);
 
-  /// Displacements of all vertices of the surface, in the frame of the root. Allocates nothing.
+  /// Computes the displacements of all vertices of the surface, in the frame of the root. Allocates nothing.
   void displacements(const PoseInterpolation<T>& pose, const FrameField<T>& frames, const T* q,
                      const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown);
-  /// f += Uᵀ Aᵀ of a force on a vertex of the surface, in the frame of the root.
+  /// Adds Uᵀ Aᵀ times a force on a vertex of the surface, in the frame of the root, to f.
   void add_force(const PoseInterpolation<T>& pose, const FrameField<T>& frames, Index vertex, const Vec3& force, T* f);
 
  private:
@@ -35,9 +35,9 @@ class SurfaceShape {
     std::uint32_t column = 0;  ///< its first vector in a tile
   };
 
-  /// Of a block, what isn't zero.
+  /// Lists the columns of a block whose factor isn't zero.
   std::span<const Term> find_terms(const SurfaceBlock<T>& block, const PoseInterpolation<T>& pose, const T* q);
-  /// Σ_i Û_i (w_i Υ q) of a tile.
+  /// Gives Σ_i Û_i (w_i Υ q) for the vertices of a tile.
   static Vectors sum(const StoredLanes<T>* tile, std::span<const Term> terms);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;

@@ -49,7 +49,7 @@ class BasisRows {
     }
   }
 
-  /// u of one point.
+  /// Gives the displacement of one point.
   Eigen::Matrix<T, 3, 1> displacement(int point, const T* q) const {
     return {dot(row(point, 0), q), dot(row(point, 1), q), dot(row(point, 2), q)};
   }
@@ -58,7 +58,7 @@ class BasisRows {
     return rows_.data() + static_cast<std::ptrdiff_t>(3 * point + axis) * stride_;
   }
 
-  /// reduced += U_pᵀ force for one point.
+  /// Adds U_pᵀ force of one point to the reduced force.
   void add_force(int point, const T (&force)[3], std::span<T> reduced) const {
     SUPPLE_ASSERT(point >= 0 && point < points_ && static_cast<int>(reduced.size()) == r_);
     const T* x = row(point, 0);

@@ -83,7 +83,7 @@ class FloatingBody {
   const BasisRows<double>& surface_rows() const { return surface_rows_; }
   const std::vector<Vec3>& surface_rest() const { return surface_rest_; }
 
-  /// Undeformed and at rest, at time zero.
+  /// Puts the body somewhere, undeformed and at rest, at time zero.
   void reset(const Vec3& position = Vec3::Zero(),
              const Eigen::Quaterniond& orientation = Eigen::Quaterniond::Identity());
   /// Continues from a saved state; its sizes must fit.
@@ -111,7 +111,8 @@ class FloatingBody {
   void begin_step(double share_at_start = 0.5);
   /// Elastic forces at the middle of the present increment; fills system().
   void linearize();
-  /// The same with the stiffness of the rest shape, for the rare states in which the present one is indefinite.
+  /// Sets up the equations with the stiffness of the rest shape, for the rare states in which the present one is
+  /// indefinite.
   void use_rest_stiffness();
   /// ∂(residual)/∂(increment), negative, without contacts: 6 + r, both triangles.
   MatX& system() { return system_; }
@@ -122,7 +123,7 @@ class FloatingBody {
   /// Takes the increment over; `impulse` and `angular_impulse` (about the world's origin) are those of contacts.
   bool finish_step(const Vec3& impulse = Vec3::Zero(), const Vec3& angular_impulse = Vec3::Zero());
   const FloatingIncrement& increment() const { return increment_; }
-  /// Q − 1 of the increment
+  /// Gives Q − 1, Q being the rotation of the increment.
   const Mat3& turning() const { return turning_; }
   const Mat3& rotation() const { return rotation_; }  ///< R₀
   /// (h × generalised momentum)·increment: a measure of the motion of this step, for tolerances [kg m²].

@@ -49,9 +49,9 @@ struct Contact {
 /// Force and slopes for the relative motion r.
 void update_force(Contact& contact, const Vec3& motion, const ContactSettings& settings, double time_step);
 
-/// How a body's point moves in the present increment, world: exact.
+/// Gives how a point of a body moves in the present increment, in the world, exactly.
 Vec3 point_motion(const FloatingBody& body, const BodyPoint& point);
-/// How it moves with a small correction of the increment (6 + r entries), world.
+/// Gives how such a point moves with a small correction of the increment (6 + r entries), in the world.
 Vec3 point_correction(const FloatingBody& body, const BodyPoint& point, const double* correction);
 /// generalised += what a force at the point (world) does to the body: the transpose.
 void add_point_force(const FloatingBody& body, const BodyPoint& point, const Vec3& force, double* generalised);
@@ -69,13 +69,14 @@ struct ForeseenPose {
 void foresee(const FloatingBody& body, const ContactShape& shape, double largest_row, ForeseenPose& pose);
 void foresee_points(const FloatingBody& body, const ContactShape& shape, ForeseenPose& pose);
 
-/// Where a point of the world is in a deformed body: its depth there, the way out, and the vertex it moves with.
+/// Where a point of the world lies in a deformed body: how deep, which way leads out, and the vertex that it moves
+/// with.
 struct BodyQuery {
   double distance = 0.0;
   Vec3 normal = Vec3::UnitY();  ///< world
   int vertex = 0;
 };
-/// False when the point is outside.
+/// Finds where a point lies in a body. Returns false when it is outside.
 bool query_body(const FloatingBody& body, const ContactShape& shape, const ForeseenPose& pose, const Vec3& point,
                 BodyQuery& answer);
 

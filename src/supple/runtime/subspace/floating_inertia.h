@@ -33,12 +33,12 @@ class FloatingInertia {
   const Eigen::Matrix<double, 3, Eigen::Dynamic>& shape_moments() const { return shape_moments_; }  ///< S
 
   FrameMoments moments_at(const VecX& q) const;
-  /// The same without allocation, `start` being those of q − Δq.
+  /// Computes the moments at q without allocation, from `start`, those at q − Δq.
   void advance_moments(const FrameMoments& start, const VecX& delta_q, FrameMoments& end) const;
   Vec3 first_moment(const VecX& q) const { return rest_first_ + shape_moments_ * q; }
   /// ∫ y_left yᵀ, where q belongs to y_left and the moments to y.
   Mat3 second_moment(const VecX& q_left, const FrameMoments& moments) const;
-  /// A, both triangles; 6 + r rows.
+  /// Fills the mass matrix A, of 6 + r rows, in both triangles.
   void mass_matrix(const VecX& q, const FrameMoments& moments, MatX& A) const;
 
  private:
@@ -53,7 +53,7 @@ class FloatingInertia {
 
 /// axl(A)_i = ε_ijk A_jk: a × b for A = a bᵀ.
 inline Vec3 axial(const Mat3& A) { return {A(1, 2) - A(2, 1), A(2, 0) - A(0, 2), A(0, 1) - A(1, 0)}; }
-/// [a]× b = a × b
+/// Gives the matrix [a]× with [a]× b = a × b.
 inline Mat3 cross_matrix(const Vec3& a) {
   Mat3 result;
   result << 0, -a.z(), a.y(), a.z(), 0, -a.x(), -a.y(), a.x(), 0;

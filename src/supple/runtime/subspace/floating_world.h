@@ -39,12 +39,12 @@ class FloatingWorld {
   int body_count() const { return static_cast<int>(bodies_.size()); }
   FloatingBody& body(int k) { return bodies_[to_size(k)]; }
   const FloatingBody& body(int k) const { return bodies_[to_size(k)]; }
-  /// Of the last step.
+  /// Gives the contacts of the last step.
   std::span<const Contact> contacts() const { return contacts_; }
 
-  /// Allocates nothing, never throws.
+  /// Advances all bodies by one time step. Allocates nothing, never throws.
   FloatingWorldReport step();
-  /// Of all bodies, without that of contacts.
+  /// Gives the kinetic, elastic and gravitational energy of all bodies [J], without that of contacts.
   double total_energy();
 
  private:

@@ -50,14 +50,14 @@ class SubspaceDynamics {
   int size() const { return forces_.size(); }
   const SubspaceSettings& settings() const { return settings_; }
   const SubspaceState<T>& state() const { return state_; }
-  /// Back to rest at time zero.
+  /// Goes back to rest, at time zero.
   void reset();
   /// Continues from a saved state; its sizes must fit.
   void set_state(const SubspaceState<T>& state);
 
   /// Gives the present state the acceleration that this force causes, as Newmark's first step wants it.
   void initialize(std::span<const T> force);
-  /// One step under the reduced external force f̃ (r entries) at the end of the step.
+  /// Takes one step under the reduced external force f̃ (r entries), which acts at its end.
   SubspaceReport step(std::span<const T> force);
   /// The q at which R̃(q) = f̃, found from the present q by Newton's method with a line search; velocities become zero.
   SubspaceReport solve_static(std::span<const T> force, int max_iterations = 50);

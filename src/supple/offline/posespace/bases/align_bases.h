@@ -35,11 +35,13 @@ struct BasisAlignment {
 /// When a pose takes over the basis of a patch.
 struct SharingRule {
   double angle = 0;  ///< of all directions together, below [rad]; 0: never
-  /// Of each pose, if there are any: where its flesh touches itself a patch has to have its own basis.
+  /// The contacts of each pose, if there are any. Where its flesh touches itself, a patch has to have a basis of its
+  /// own.
   std::span<const SparseConstraints> contacts = {};
 };
 
-/// Of all directions together: cos² θ = mean of cos² θ_k, the share of one basis that the other has [rad].
+/// Gives the angle θ of all directions together [rad]: cos² θ, the mean of cos² θ_k, is the share of one basis that the
+/// other has.
 double subspace_angle(const VecX& angles);
 
 /// The first pose is the root. Columns must be mass-orthonormal within each patch (`patch_sizes`; empty: one patch).

@@ -14,16 +14,18 @@ struct PoseBasis {
   std::vector<Mat3> turns;                 ///< R(p), of every vertex
   MatX basis;                              ///< Û: the basis, turned back
   std::vector<ElasticMaterial> materials;  ///< of each element; empty: those of the mesh
-  /// Of each column the pose that it is taken over from, and its gradients (align_bases.h); empty: all are its own.
+  /// For each column, the pose that it is taken over from, and the pose that its gradients are from (align_bases.h).
+  /// Where these are empty, all are its own.
   std::vector<Index> sources = {}, gradient_sources = {};
 };
 
-/// Nine rows of an element, see ElementBlock::gradients; `directions` of the world leave the basis where it points.
+/// Gives D_e of an element, nine rows as in ElementBlock::gradients. With directions of the world the basis isn't
+/// turned back.
 MatX element_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& pose, BasisDirections directions);
-/// Of `count` columns from the `first` on.
+/// Gives D_e for `count` columns, from the `first` on.
 MatX column_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& pose, BasisDirections directions,
                      Eigen::Index first, Eigen::Index count);
-/// Likewise for one of several poses, gradients that it took over as they are in the pose that they are from.
+/// Gives D_e of one of several poses. Gradients that it has taken over are those of the pose that they are from.
 MatX element_gradient(const TetMesh& mesh, std::size_t element, std::span<const PoseBasis> poses, std::size_t pose,
                       BasisDirections directions);
 

@@ -13,11 +13,12 @@ namespace supple {
 
 struct TrainingSettings {
   double tolerance = 0.02;
-  /// Of the whole force, in the poses themselves, where flesh is usually asked to be exact, and in others. Weights are
-  /// then fitted to twice as many samples, which leaves some six sevenths of it.
+  /// The share of the whole force that cubature may miss: in the poses of the model, where flesh is usually asked to be
+  /// exact, and in other poses. Weights are fitted to twice as many samples afterwards, which leaves some six sevenths
+  /// of the error.
   double pose_tolerance = 0.02, posed_tolerance = 0.04;
   int elements = 0;  ///< 0: as the tolerance asks
-  int vertices = 0;  ///< likewise
+  int vertices = 0;  ///< 0: as the tolerance asks
   std::uint64_t seed = 1;
 };
 
