@@ -1,5 +1,6 @@
-# The installed package: find_package(supple) gives supple::runtime and supple::supple;
-# find_package(supple COMPONENTS runtime) gives the first alone and asks for nothing but Eigen.
+# The installed package: find_package(supple) gives supple::runtime, supple::c and supple::supple;
+# find_package(supple COMPONENTS runtime) gives the first alone and asks for nothing but Eigen,
+# find_package(supple COMPONENTS c) the library with the C interface, which asks for nothing at all.
 option(SUPPLE_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
 if(NOT SUPPLE_INSTALL)
   return()
@@ -30,6 +31,10 @@ install_headers(runtime)
 # One export file per library, so that a user of the runtime never meets the other's dependencies.
 install(TARGETS supple_runtime EXPORT supple_runtime_targets)
 install(EXPORT supple_runtime_targets NAMESPACE supple:: DESTINATION ${package_dir} FILE supple-runtime-targets.cmake)
+
+install(TARGETS supple_c EXPORT supple_c_targets)
+install(EXPORT supple_c_targets NAMESPACE supple:: DESTINATION ${package_dir} FILE supple-c-targets.cmake)
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/c/supple.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 if(TARGET supple)
   install_headers(supple)

@@ -3,7 +3,7 @@
 #include "supple/export/compress_motion.h"
 
 #include "io/io_tools.h"
-#include "supple/export/bind_space.h"
+#include "supple/rig/deform/bind_space.h"
 #include "supple/export/write_soft_glb.h"
 #include "supple/io/gltf/write_character.h"
 #include "support/rigs.h"

@@ -18,22 +18,50 @@ foreach(file IN LISTS package_files)
   endforeach()
 endforeach()
 
-function(build_consumer folder)
+# A user's own compiler and flags: none of the library's go with it.
+function(build_consumer folder compiler flags)
   run_or_fail(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK}/${folder} -G Ninja
-              -D CMAKE_PREFIX_PATH=${WORK}/moved -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${FLAGS}
-              -D CMAKE_BUILD_TYPE=Release ${ARGN})
+              -D CMAKE_PREFIX_PATH=${WORK}/moved -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags}
+              ${ARGN})
   run_or_fail(${CMAKE_COMMAND} --build ${WORK}/${folder})
 endfunction()
 
-build_consumer(everything -D EXAMPLES=${SOURCE}/examples)
+# An asset to drive, made by the command that was installed.
+run_or_fail(${WORK}/moved/bin/supple example arm -o ${WORK}/arm)
+file(WRITE ${WORK}/arm/small.toml "input = \"arm.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n")
+run_or_fail(${WORK}/moved/bin/supple build ${WORK}/arm/small.toml -o ${WORK}/small.supple --no-cache)
+function(drive folder)
+  foreach(program IN ITEMS ${ARGN})
+    run_or_fail(${WORK}/${folder}/${program} ${WORK}/small.supple shoulder wrist 1)
+    if(NOT output MATCHES "vertices lie between")
+      message(FATAL_ERROR "${folder}/${program} says:\n${output}")
+    endif()
+  endforeach()
+endfunction()
+
+build_consumer(everything ${CXX} "" -D EXAMPLES=${SOURCE}/examples)
 run_or_fail(${WORK}/everything/use_runtime)
 run_or_fail(${WORK}/everything/use_supple)
+drive(everything drive_arm drive_arm_c)
 
-build_consumer(runtime_only -D COMPONENT=runtime -D CMAKE_DISABLE_FIND_PACKAGE_TBB=TRUE
-               -D CMAKE_DISABLE_FIND_PACKAGE_fmt=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_METIS=TRUE
-               -D CMAKE_DISABLE_FIND_PACKAGE_Threads=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_ZLIB=TRUE
-               -D CMAKE_DISABLE_FIND_PACKAGE_draco=TRUE -D CMAKE_DISABLE_FIND_PACKAGE_meshoptimizer=TRUE)
+set(hidden TBB fmt METIS Threads ZLIB draco meshoptimizer)
+list(TRANSFORM hidden REPLACE "(.+)" "-DCMAKE_DISABLE_FIND_PACKAGE_\\1=TRUE" OUTPUT_VARIABLE hidden)
+build_consumer(runtime_only ${CXX} -O0 -D COMPONENT=runtime -D EXAMPLES=${SOURCE}/examples ${hidden})
 run_or_fail(${WORK}/runtime_only/use_runtime)
+drive(runtime_only drive_arm drive_arm_c)
 
-build_consumer(supple_only -D COMPONENT=supple)
+# C alone doesn't even ask for Eigen.
+build_consumer(c_only ${CXX} "" -D COMPONENT=c -D EXAMPLES=${SOURCE}/examples ${hidden}
+               -D CMAKE_DISABLE_FIND_PACKAGE_Eigen3=TRUE)
+drive(c_only drive_arm_c)
+
+find_program(CLANG clang++)
+if(CLANG)
+  build_consumer(with_clang ${CLANG} "" -D COMPONENT=runtime -D EXAMPLES=${SOURCE}/examples)
+  drive(with_clang drive_arm drive_arm_c)
+else()
+  message(STATUS "clang++ isn't installed: the package was tried with one compiler only")
+endif()
+
+build_consumer(supple_only ${CXX} "" -D COMPONENT=supple)
 run_or_fail(${WORK}/supple_only/use_supple)

@@ -13,6 +13,18 @@ run_or_fail(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/runtime_alone -B ${WOR
 run_or_fail(${CMAKE_COMMAND} --build ${WORK})
 run_or_fail(${WORK}/runtime_alone)
 
+# The examples drive a character with it.
+if(SUPPLE)
+  run_or_fail(${SUPPLE} example arm -o ${WORK}/arm)
+  file(WRITE ${WORK}/arm/small.toml "input = \"arm.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n")
+  run_or_fail(${SUPPLE} build ${WORK}/arm/small.toml -o ${WORK}/small.supple --no-cache)
+  foreach(program IN ITEMS drive_arm drive_arm_c)
+    run_or_fail(${WORK}/${program} ${WORK}/small.supple shoulder wrist 1)
+  endforeach()
+else()
+  message(STATUS "the command isn't built: no character was driven")
+endif()
+
 # ---- headers ------------------------------------------------------------------------------------------------------------
 
 # All that <bits/stdc++.h> and the compiler's intrinsics read. Parallel algorithms are the one part of the standard library
@@ -61,7 +73,7 @@ endfunction()
 
 list(TRANSFORM rooms PREPEND ${SOURCE}/src/supple/ OUTPUT_VARIABLE own_folders)
 file(READ ${WORK}/eigen_folders.txt eigen_folders)
-set(folders ${own_folders} ${eigen_folders} ${CMAKE_CURRENT_LIST_DIR}/runtime_alone ${WORK})
+set(folders ${own_folders} ${SOURCE}/bindings/c ${SOURCE}/examples ${eigen_folders} ${CMAKE_CURRENT_LIST_DIR}/runtime_alone ${WORK})
 resolve_paths(folders)
 find_standard_headers(standard_headers)
 # The compiler's own two folders, found by a header that lies in each; never /usr/include itself.

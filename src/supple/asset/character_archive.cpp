@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/asset/character_archive.h"
 
+#include "supple/asset/drive_archive.h"
 #include "supple/asset/rig_archive.h"
 
 #include <algorithm>
@@ -451,6 +452,12 @@ CharacterFacts read_facts(ArchiveReader& reader) {
   return facts;
 }
 
+/// Whether joints give the model the parameters it knows, and it gives displacements to the surface they move.
+bool fits(const CharacterDrive& drive, const PoseSpaceModel& model) {
+  return drive.rig.rig()->layout().size() == model.rest->layout().size() &&
+         drive.rig.rig()->vertex_count() == model.surface.vertex_count();
+}
+
 }  // namespace
 
 Result<std::string> encode_character(const CharacterAsset& asset) {
@@ -460,6 +467,7 @@ Result<std::string> encode_character(const CharacterAsset& asset) {
   writer.add_number("damping", asset.damping);
   SUPPLE_RETURN_IF_ERROR(add_model(writer, *asset.model));
   add_facts(writer, asset.facts);
+  if (asset.drive) SUPPLE_RETURN_IF_ERROR(DriveArchive::write(writer, *asset.drive));
   return writer.bytes();
 }
 
@@ -474,6 +482,8 @@ Result<CharacterAsset> decode_character(const Archive& archive) {
   if (asset.flesh_frequency < 0 || asset.damping < 0) reader.misfit("damping");
   asset.facts = read_facts(reader);
   asset.model = read_model(reader);
+  if (reader.ok() && DriveArchive::present(archive)) asset.drive = DriveArchive::read(reader);
+  if (reader.ok() && asset.drive && !fits(*asset.drive, *asset.model)) reader.misfit("drive.rig");
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return asset;
 }

@@ -4,6 +4,7 @@
 //   RawCharacter → EmbeddedBody → ReducedBody → CharacterAsset → CharacterState
 #pragma once
 
+#include "supple/asset/character_drive.h"
 #include "supple/asset/pose_space_model.h"
 
 #include <string>
@@ -39,6 +40,8 @@ struct CharacterAsset {
   double flesh_frequency = 0;  ///< [Hz]
   double damping = 0.2;        ///< ratio, at that frequency
   CharacterFacts facts;
+  /// What moves the model, and what it moves; null in archives of earlier versions, which can be baked but not played.
+  std::shared_ptr<const CharacterDrive> drive = {};
 };
 
 }  // namespace supple

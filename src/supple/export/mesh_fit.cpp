@@ -3,8 +3,8 @@
 
 #include "supple/base/assert.h"
 #include "supple/base/parallel.h"
-#include "supple/export/bind_space.h"
 #include "supple/math/dense/decompositions.h"
+#include "supple/rig/deform/bind_space.h"
 
 #include <algorithm>
 #include <cmath>

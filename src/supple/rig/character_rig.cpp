@@ -150,7 +150,7 @@ Result<CharacterRig> CharacterRig::create(const RawCharacter& character, const C
   find_used_joints(joined);
 
   const Index root = settings.root.value_or(common_ancestor(character.skeleton, joined.used_joints));
-  CharacterRig result(character, root);
+  CharacterRig result(character.skeleton, root);
   result.first_vertex_ = std::move(first_vertex);
   result.morphs_ = std::move(morphs);
   const auto build = [&](double translation_scale) {

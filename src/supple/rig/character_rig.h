@@ -36,7 +36,16 @@ struct CharacterPose {
 };
 
 class CharacterRig {
+  friend class DriveArchive;
+
  public:
+  /// The morph weights of one mesh, next to each other in p.
+  struct MorphSlot {
+    Index node;                   ///< joint that carries the mesh
+    Index first;                  ///< place of the first weight in p
+    std::vector<double> neutral;  ///< weights of the undeformed character
+  };
+
   static Result<CharacterRig> create(const RawCharacter& character, const CharacterRigSettings& settings = {});
 
   const std::shared_ptr<const Rig>& rig() const { return rig_; }
@@ -44,6 +53,8 @@ class CharacterRig {
   Index root() const { return splitter_.root(); }
   /// First vertex of each mesh in use, in order, and the vertex count at the end.
   const std::vector<Index>& first_vertex() const { return first_vertex_; }
+  /// Morph weights that are part of p; none where wires move the skin.
+  const std::vector<MorphSlot>& morphs() const { return morphs_; }
 
   /// Puts pose-space corrections on the rig. Fails as PoseSpaceRig does.
   Status correct(std::vector<PoseCorrection> corrections);
@@ -61,12 +72,7 @@ class CharacterRig {
     ChannelTarget target;
     Index first;
   };
-  struct MorphSlot {
-    Index node;
-    Index first;
-    std::vector<double> neutral;
-  };
-  CharacterRig(const RawCharacter& character, Index root) : skeleton_(character.skeleton), splitter_(skeleton_, root) {}
+  CharacterRig(Skeleton skeleton, Index root) : skeleton_(std::move(skeleton)), splitter_(skeleton_, root) {}
 
   Status use_wires(const std::vector<WireCurve>& curves, const std::vector<Vec3>& rest, std::span<const Bone> bones,
                    const SkinWeights& weights, double translation_scale);

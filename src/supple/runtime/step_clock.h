@@ -33,6 +33,27 @@ class StepClock {
     return static_cast<int>(steps);
   }
 
+  /// The other way: as many steps as fit into the display's time, so that none looks beyond what is known. What is
+  /// shown is then the last state, carried on by ahead().
+  int advance_within(double seconds) {
+    if (!(seconds > 0)) return 0;
+    shown_ += seconds;
+    const auto wanted = static_cast<std::int64_t>(std::floor(shown_ / time_step_ + 1e-9));
+    std::int64_t steps = wanted - taken_;
+    if (steps > max_steps_) {
+      shown_ -= static_cast<double>(steps - max_steps_) * time_step_;
+      steps = max_steps_;
+    }
+    taken_ += steps;
+    return static_cast<int>(steps);
+  }
+  /// How far the display's time is beyond the last step [s], at least zero.
+  double ahead() const {
+    const double ahead = shown_ - static_cast<double>(taken_) * time_step_;
+    return ahead > 0 ? ahead : 0;
+  }
+  double time_step() const { return time_step_; }
+
   /// Tells where the display's time lies between the state before the last step (0) and after it (1).
   double fraction() const {
     const double fraction = shown_ / time_step_ - static_cast<double>(taken_ - 1);

@@ -64,6 +64,17 @@ class DenseCholesky {
     std::copy(x_.begin(), x_.begin() + n_, x);
   }
 
+  /// The factor, saved or restored by a runtime/state_bytes.h.
+  template <class Bytes>
+  void exchange(Bytes& bytes) {
+    bytes(n_);
+    bytes(rows_);
+    bytes(L_);
+    bytes(inverse_diagonal_);
+    bytes(inverse_rows_);
+    bytes(inverse_columns_);
+  }
+
  private:
   static int padded(int n) { return (n + width - 1) / width * width; }
   const T* column(int index) const { return L_.data() + static_cast<std::ptrdiff_t>(index) * stride_; }

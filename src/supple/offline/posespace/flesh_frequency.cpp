@@ -48,10 +48,4 @@ Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> f
   return failure("the flesh has no mass");
 }
 
-RayleighDamping rayleigh_damping(double frequency, double ratio) {
-  const double low = 2 * std::numbers::pi * frequency;
-  const double high = 4 * low;
-  return {2 * ratio * low * high / (low + high), 2 * ratio / (low + high)};
-}
-
 }  // namespace supple

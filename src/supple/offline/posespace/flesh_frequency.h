@@ -9,6 +9,7 @@
 
 #include "supple/base/result.h"
 #include "supple/fem/elastic_body.h"
+#include "supple/runtime/rayleigh_damping.h"
 
 #include <span>
 
@@ -20,13 +21,5 @@ Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fi
 
 /// [Hz]. Fails when the body isn't held everywhere.
 Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed);
-
-/// α and β of Rayleigh damping that give the damping ratio ζ at frequencies f and 4 f [Hz], and nearly so between:
-/// ζ(ω) = (α/ω + β ω)/2.
-struct RayleighDamping {
-  double mass = 0.0;       ///< α [1/s]
-  double stiffness = 0.0;  ///< β [s]
-};
-RayleighDamping rayleigh_damping(double frequency, double ratio);
 
 }  // namespace supple

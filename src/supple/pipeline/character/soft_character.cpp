@@ -59,6 +59,16 @@ CharacterAsset asset_of(const Recipe& recipe, const ReducedBody& reduced) {
   return asset;
 }
 
+/// What a game moves the asset with. Moments of clips are poses of the model, but nobody has corrected them.
+Result<std::shared_ptr<const CharacterDrive>> recipe_drive(const Recipe& recipe, const RecipeCharacter& prepared,
+                                                           const CharacterRig& rig) {
+  std::vector<NamedPose> poses;
+  for (std::size_t k = 0; k < prepared.poses.size(); ++k)
+    if (k < recipe.poses.size() && recipe.poses[k].clip.empty())
+      poses.push_back({prepared.poses[k].name, prepared.poses[k].locals, prepared.poses[k].corrected});
+  return make_character_drive(prepared.character, rig, poses, recipe.scale);
+}
+
 Result<CharacterAsset> decode(const std::string& bytes) {
   const Result<Archive> archive = Archive::parse(std::as_bytes(std::span(bytes)), "the character");
   SUPPLE_RETURN_IF_ERROR(archive);
@@ -186,6 +196,9 @@ Result<SoftCharacter> make_soft_character(const Recipe& recipe, const std::files
   Result<CharacterAsset> asset = decode(*bytes);
   SUPPLE_RETURN_IF_ERROR(asset);
   asset->damping = recipe.flesh.damping;
+  Result<std::shared_ptr<const CharacterDrive>> drive = recipe_drive(recipe, character->prepared, character->rig);
+  SUPPLE_RETURN_IF_ERROR(drive);
+  asset->drive = std::move(*drive);
   asset->facts.warnings.insert(asset->facts.warnings.begin(), body->body.warnings.begin(), body->body.warnings.end());
   seconds.reduce = seconds_since(start);
   return SoftCharacter{std::move(character->prepared), std::move(character->rig), std::move(*asset), seconds};

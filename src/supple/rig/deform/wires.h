@@ -23,6 +23,8 @@ struct WireCurve {
 };
 
 class WireHandles {
+  friend class DriveArchive;
+
  public:
   /// `world`: of all joints at rest. Fails on a curve of fewer than two handles, or with two neighbours at one place.
   static Result<WireHandles> create(const Skeleton& skeleton, std::span<const Affine> world,

@@ -61,6 +61,18 @@ class InertialForces {
   void restate(const T* q, const T* velocity);
   void forget() { known_ = 0; }
 
+  /// What is known of the past. After restoring, keep() has to say which coordinates count.
+  void exchange(StateBytes& bytes) {
+    for (auto* moments : {&last_, &before_last_}) bytes(*moments);
+    for (Vec3* place : {&last_translation_, &before_last_translation_, &translation_}) bytes(*place);
+    for (auto* values : {&q_, &past_q_, &doubled_q_}) bytes(*values);
+    for (int* count : {&known_, &substeps_, &last_substeps_}) bytes(*count);
+    bytes(accelerations_);
+    bytes(paths_);
+    bytes(translation_path_);
+    bytes(held_);
+  }
+
  private:
   struct Motion {  ///< of a cubature vertex at a past moment, in the world without the placement's translation
     Vec3 rest = Vec3::Zero();

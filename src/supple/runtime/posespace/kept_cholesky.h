@@ -5,6 +5,7 @@
 
 #include "supple/math/dense/dense_cholesky.h"
 #include "supple/runtime/posespace/kept_columns.h"
+#include "supple/runtime/state_bytes.h"
 
 namespace supple {
 
@@ -31,6 +32,8 @@ class KeptCholesky {
     factor_.solve(packed_.data());
     kept.unpack(packed_.data(), x);
   }
+
+  void exchange(StateBytes& bytes) { factor_.exchange(bytes); }
 
  private:
   /// Moves kept rows and columns to the upper left. None moves down or to the right, so that going in ascending order

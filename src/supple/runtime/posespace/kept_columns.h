@@ -4,6 +4,7 @@
 #pragma once
 
 #include "supple/base/types.h"
+#include "supple/runtime/state_bytes.h"
 
 #include <algorithm>
 #include <span>
@@ -43,6 +44,11 @@ class KeptColumns {
   void keep(std::span<const char> groups) {
     std::copy(groups.begin(), groups.end(), groups_.begin());
     find_runs();
+  }
+
+  void exchange(StateBytes& bytes) {
+    bytes(groups_);
+    if (bytes.restores()) find_runs();
   }
 
   /// Copies the kept entries of x next to each other; unpack() copies them back.

@@ -44,6 +44,14 @@ class LevelOfDetail {
     }
   }
 
+  void exchange(StateBytes& bytes) {
+    kept_.exchange(bytes);
+    bytes(level_);
+    bytes(wanted_);
+    bytes(speed_);
+    bytes(settled_);
+  }
+
  private:
   /// Moves the level of a group by a step, and gives the factor ρ of its coordinates.
   double advance(std::size_t group, double h);

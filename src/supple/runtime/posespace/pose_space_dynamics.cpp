@@ -105,6 +105,19 @@ void PoseSpaceDynamics<T>::set_state(std::span<const T> q, std::span<const T> ve
 }
 
 template <class T>
+void PoseSpaceDynamics<T>::exchange(StateBytes& bytes) {
+  for (auto* values : {&q_, &v_, &a_}) bytes(*values);
+  bytes(energy_);
+  bytes(accelerated_);
+  detail_.exchange(bytes);
+  system_.exchange(bytes);
+  inertia_.exchange(bytes);
+  if (!bytes.restores()) return;
+  forces_.keep(detail_.kept());
+  inertia_.keep(detail_.kept());
+}
+
+template <class T>
 T PoseSpaceDynamics<T>::kinetic_energy() {
   std::fill(along_.begin(), along_.end(), T(0));
   forces_.pose().multiply(forces_.pose().mass(), v_.data(), along_.data());

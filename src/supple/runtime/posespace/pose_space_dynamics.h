@@ -86,6 +86,15 @@ class PoseSpaceDynamics {
   void surface_displacements(const RigidTransform& placement, std::span<const double> p, std::span<const T> q,
                              std::span<Vec3> displacements);
 
+  /// Rotations and weights of the pose that surface_displacements() was last asked about.
+  const FrameField<T>& shown_frames() const { return shown_frames_; }
+  const PoseInterpolation<T>& shown_pose() const { return shown_pose_; }
+
+  /// The accelerations that the last step ended with.
+  std::span<const T> accelerations() const { return {a_.data(), to_size(size())}; }
+  /// All that the next step depends on: it has the same bits wherever it is taken.
+  void exchange(StateBytes& bytes);
+
  private:
   struct Scheme;
 

@@ -35,6 +35,15 @@ class StepSystem {
   /// Gives δᵀ (A − C) δ of the last solution δ.
   T inertia(CubatureForces<T>& forces, const T* delta) const;
 
+  /// What the next set() may keep.
+  void exchange(StateBytes& bytes) {
+    bytes(mass_factor_);
+    bytes(linear_factor_);
+    bytes(A_);
+    bytes(factored_weights_);
+    preconditioner_.exchange(bytes);
+  }
+
  private:
   /// Tells whether P of this pose is close enough to the one that is factorised.
   bool near_factored(const PoseInterpolation<T>& pose) const;

@@ -111,6 +111,17 @@ void FloatingBody::set_state(const FloatingState& state) {
   place_frame();
 }
 
+void FloatingBody::exchange(StateBytes& bytes) {
+  for (Vec3* vector : {&state_.position, &state_.linear_momentum, &state_.angular_momentum}) bytes(*vector);
+  bytes(state_.orientation);
+  bytes(state_.time);
+  for (VecX* values : {&state_.q, &state_.deformation_momentum}) bytes(values->data(), to_size(values->size()));
+  if (bytes.restores()) place_frame();
+  bytes(increment_.translation);
+  bytes(increment_.rotation);
+  bytes(increment_.q.data(), to_size(increment_.q.size()));
+}
+
 void FloatingBody::set_deformation(const VecX& q) {
   SUPPLE_ASSERT(static_cast<int>(q.size()) == size());
   const FloatingVelocity kept = velocity();

@@ -22,6 +22,7 @@
 
 #include "supple/base/result.h"
 #include "supple/math/dense/dense_cholesky.h"
+#include "supple/runtime/state_bytes.h"
 #include "supple/runtime/subspace/basis_rows.h"
 #include "supple/runtime/subspace/floating_inertia.h"
 #include "supple/runtime/subspace/reduced_forces.h"
@@ -90,6 +91,10 @@ class FloatingBody {
   void set_state(const FloatingState& state);
   void set_deformation(const VecX& q);
   void set_velocity(const FloatingVelocity& velocity);
+
+  /// All that the next step depends on: it has the same bits wherever it is taken.
+  void exchange(StateBytes& bytes);
+  void set_gravity(const Vec3& gravity) { settings_.gravity = gravity; }
 
   /// A force [N, world] at a vertex of the surface during the next step; false when there are too many.
   bool add_force(int vertex, const Vec3& force);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/export/bind_space.h"
+#include "supple/rig/deform/bind_space.h"
 
 #include "supple/math/dense/svd3.h"
 

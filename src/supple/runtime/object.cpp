@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/runtime/object.h"
+
+#include "supple/asset/subspace_archive.h"
+#include "supple/rig/pose_layout.h"
+#include "supple/runtime/step_clock.h"
+#include "supple/runtime/subspace/floating_body.h"
+#include "supple/runtime/subspace/subspace_dynamics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+namespace supple {
+namespace {
+
+constexpr double longest_pause = 0.25;  // [s] that one call simulates at most
+
+std::vector<Index> first_numbers(Index count) {
+  std::vector<Index> all(to_size(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+bool is_finite(const std::array<float, 3>& x) {
+  return std::isfinite(x[0]) && std::isfinite(x[1]) && std::isfinite(x[2]);
+}
+Vec3 to_vector(const std::array<float, 3>& x) { return {x[0], x[1], x[2]}; }
+
+}  // namespace
+
+// ---- what is shared -------------------------------------------------------------------------------------------------
+
+struct ObjectData {
+  explicit ObjectData(SubspaceModel loaded)
+      : model(std::move(loaded)),
+        rows(model.surface.basis, first_numbers(model.surface.vertex_count())),
+        mass(mass_moments(model).volume),  // moments of density one, times the density
+        gravity(model.size(), 3) {
+    for (int axis = 0; axis < 3; ++axis) gravity.col(axis) = reduced_gravity(model, Vec3::Unit(axis));
+    for (const Triangle& t : model.surface.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
+  }
+
+  SubspaceModel model;
+  BasisRows<double> rows;
+  double mass;
+  MatX gravity;  ///< Uᵀ M g for g along each axis
+  std::vector<Index> triangles;
+};
+
+Result<Object> Object::load(const std::string& path) {
+  Result<SubspaceModel> model = load_subspace_model(path);
+  SUPPLE_RETURN_IF_ERROR(model);
+  return Object(std::make_shared<const ObjectData>(std::move(*model)));
+}
+
+Result<Object> Object::load(std::span<const std::byte> bytes, const std::string& name) {
+  std::vector<double> aligned(bytes.size() / sizeof(double) + 1);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  const Result<Archive> archive =
+      Archive::parse({reinterpret_cast<const std::byte*>(aligned.data()), bytes.size()}, name);
+  SUPPLE_RETURN_IF_ERROR(archive);
+  Result<SubspaceModel> model = decode_subspace_model(*archive);
+  if (!model.ok()) return Error{model.error().kind, name + ": " + model.error().message};
+  return Object(std::make_shared<const ObjectData>(std::move(*model)));
+}
+
+bool Object::anchored() const { return data_->model.anchored(); }
+int Object::coordinate_count() const { return data_->model.size(); }
+double Object::mass() const { return data_->mass; }
+int Object::vertex_count() const { return data_->model.surface.vertex_count(); }
+std::span<const std::int32_t> Object::triangles() const { return data_->triangles; }
+
+void Object::rest_positions(std::span<float> xyz) const {
+  const std::vector<Vec3>& rest = data_->model.surface.rest_positions;
+  for (std::size_t v = 0; v < rest.size() && 3 * v + 3 <= xyz.size(); ++v)
+    for (std::size_t i = 0; i < 3; ++i) xyz[3 * v + i] = static_cast<float>(rest[v][static_cast<Eigen::Index>(i)]);
+}
+
+void Object::basis(std::span<float> rows) const {
+  const MatX& basis = data_->model.surface.basis;
+  const auto r = to_size(basis.cols());
+  for (std::size_t k = 0; k < to_size(basis.rows()) && (k + 1) * r <= rows.size(); ++k)
+    for (std::size_t c = 0; c < r; ++c)
+      rows[k * r + c] = static_cast<float>(basis(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(c)));
+}
+
+// ---- one on the stage -----------------------------------------------------------------------------------------------
+
+struct ObjectStateData {
+  /// A moment that can be shown.
+  struct Moment {
+    Vec3 position = Vec3::Zero();
+    Quat orientation = Quat::Identity();
+    std::vector<double> q;
+  };
+
+  ObjectStateData(const Object& shared, const ObjectSettings& chosen)
+      : object(shared), settings(chosen), clock(chosen.time_step), forces(to_size(chosen.most_forces)) {
+    const auto r = to_size(object.coordinate_count());
+    for (Moment* moment : {&before, &after, &shown}) moment->q.assign(r, 0.0);
+    for (auto* values : {&weight, &load}) values->assign(r, 0.0);
+    u.assign(3 * to_size(object.vertex_count()), 0.0);
+    saved.q = saved.velocity = saved.acceleration = weight;
+  }
+
+  const SubspaceModel& model() const { return object.data().model; }
+  void set_gravity(const Vec3& gravity);
+  void read(Moment& moment) const;
+  bool step();
+  void show();
+  void find_displacements();
+  void exchange(StateBytes& bytes);
+
+  Object object;
+  ObjectSettings settings;
+  StepClock clock;
+  std::optional<SubspaceDynamics<double>> anchored;
+  std::optional<FloatingBody> floating;
+  Moment before, after, shown;  ///< the last step's start and end, and what lies between
+  std::vector<double> weight;   ///< of the body in its coordinates, where it is anchored
+  std::vector<double> load;
+  std::vector<VertexForce> forces;
+  std::size_t force_count = 0;
+  std::vector<double> u;
+  SubspaceState<double> saved;
+};
+
+void ObjectStateData::set_gravity(const Vec3& gravity) {
+  if (floating) return floating->set_gravity(gravity);
+  Eigen::Map<VecX>(weight.data(), std::ssize(weight)).noalias() = object.data().gravity.lazyProduct(gravity);
+}
+
+void ObjectStateData::read(Moment& moment) const {
+  if (anchored) {
+    std::copy(anchored->state().q.begin(), anchored->state().q.end(), moment.q.begin());
+    return;
+  }
+  moment.position = floating->state().position;
+  moment.orientation = floating->state().orientation;
+  std::copy(floating->state().q.begin(), floating->state().q.end(), moment.q.begin());
+}
+
+bool ObjectStateData::step() {
+  const auto acting = std::span(forces).first(force_count);
+  if (floating) {
+    for (const VertexForce& push : acting) floating->add_force(push.vertex, to_vector(push.force));
+    return !floating->step().recovered;
+  }
+  std::copy(weight.begin(), weight.end(), load.begin());
+  for (const VertexForce& push : acting) {
+    const double force[3] = {push.force[0], push.force[1], push.force[2]};
+    object.data().rows.add_force(push.vertex, force, load);
+  }
+  return !anchored->step(load).recovered;
+}
+
+/// Between the last two states, where the display's time is.
+void ObjectStateData::show() {
+  const double s = clock.fraction();
+  shown.position = (1 - s) * before.position + s * after.position;
+  shown.orientation = before.orientation.slerp(s, after.orientation);
+  for (std::size_t c = 0; c < shown.q.size(); ++c) shown.q[c] = (1 - s) * before.q[c] + s * after.q[c];
+}
+
+void ObjectStateData::find_displacements() { object.data().rows.displacements(shown.q, u); }
+
+void ObjectStateData::exchange(StateBytes& bytes) {
+  if (floating) floating->exchange(bytes);
+  if (anchored) {
+    if (!bytes.restores()) {
+      const SubspaceState<double>& now = anchored->state();
+      std::copy(now.q.begin(), now.q.end(), saved.q.begin());
+      std::copy(now.velocity.begin(), now.velocity.end(), saved.velocity.begin());
+      std::copy(now.acceleration.begin(), now.acceleration.end(), saved.acceleration.begin());
+      saved.time = now.time;
+    }
+    for (auto* values : {&saved.q, &saved.velocity, &saved.acceleration}) bytes(*values);
+    bytes(saved.time);
+    if (bytes.restores()) anchored->set_state(saved);
+  }
+  for (Moment* moment : {&before, &after, &shown}) {
+    bytes(moment->position);
+    bytes(moment->orientation);
+    bytes(moment->q);
+  }
+  bytes(clock);
+  bytes(weight);
+  bytes(forces);
+  bytes(force_count);
+}
+
+namespace {
+
+struct SavedObject {
+  std::array<char, 8> magic = {'S', 'U', 'P', 'O', 'B', 'J', 'C', '1'};
+  std::uint64_t size = 0, coordinates = 0, vertices = 0, free = 0;
+  double time_step = 0;
+
+  bool operator==(const SavedObject&) const = default;
+};
+
+SavedObject saved_header(ObjectStateData& data) {
+  StateBytes count;
+  data.exchange(count);
+  SavedObject header;
+  header.size = sizeof(SavedObject) + count.size();
+  header.coordinates = static_cast<std::uint64_t>(data.object.coordinate_count());
+  header.vertices = static_cast<std::uint64_t>(data.object.vertex_count());
+  header.free = data.floating ? 1 : 0;
+  header.time_step = data.clock.time_step();
+  return header;
+}
+
+Status start(ObjectStateData& data) {
+  const ObjectSettings& chosen = data.settings;
+  if (data.model().anchored()) {
+    SubspaceSettings settings;
+    settings.time_step = chosen.time_step;
+    settings.mass_damping = chosen.mass_damping;
+    settings.stiffness_damping = chosen.stiffness_damping;
+    Result<SubspaceDynamics<double>> dynamics = SubspaceDynamics<double>::create(data.model(), settings);
+    SUPPLE_RETURN_IF_ERROR(dynamics);
+    data.anchored = std::move(*dynamics);
+  } else {
+    FloatingSettings settings;
+    settings.time_step = chosen.time_step;
+    settings.mass_damping = chosen.mass_damping;
+    settings.stiffness_damping = chosen.stiffness_damping;
+    settings.max_point_forces = chosen.most_forces;
+    Result<FloatingBody> body = FloatingBody::create(data.model(), settings);
+    SUPPLE_RETURN_IF_ERROR(body);
+    data.floating = std::move(*body);
+  }
+  data.set_gravity(to_vector(chosen.gravity));
+  return {};
+}
+
+}  // namespace
+
+ObjectState::ObjectState(std::unique_ptr<ObjectStateData> data) : data_(std::move(data)) {}
+ObjectState::ObjectState(ObjectState&&) noexcept = default;
+ObjectState& ObjectState::operator=(ObjectState&&) noexcept = default;
+ObjectState::~ObjectState() = default;
+
+Result<ObjectState> ObjectState::create(const Object& object, const ObjectSettings& settings) {
+  if (!(settings.time_step > 0 && settings.time_step <= 0.1) || settings.most_forces < 0 ||
+      !is_finite(settings.gravity))
+    return input_error(
+        "an object's time step must be above zero and at most 0.1 s, its gravity finite, and it can't hold fewer than "
+        "no forces; change the settings of the state");
+  auto data = std::make_unique<ObjectStateData>(object, settings);
+  SUPPLE_RETURN_IF_ERROR(start(*data));
+  return ObjectState(std::move(data));
+}
+
+const Object& ObjectState::object() const { return data_->object; }
+
+void ObjectState::set_forces(std::span<const VertexForce> forces) {
+  data_->force_count = 0;
+  for (const VertexForce& force : forces) {
+    const bool sound = force.vertex >= 0 && force.vertex < object().vertex_count() && is_finite(force.force);
+    if (sound && data_->force_count < data_->forces.size()) data_->forces[data_->force_count++] = force;
+  }
+}
+
+void ObjectState::set_gravity(const std::array<float, 3>& acceleration) {
+  if (is_finite(acceleration)) data_->set_gravity(to_vector(acceleration));
+}
+
+void ObjectState::place(const ObjectPlace& place, const std::array<float, 3>& velocity,
+                        const std::array<float, 3>& angular_velocity) {
+  const std::array<double, 4> xyzw = {place.rotation[0], place.rotation[1], place.rotation[2], place.rotation[3]};
+  if (!data_->floating || !is_finite(place.position) || !is_finite(velocity) || !is_finite(angular_velocity)) return;
+  data_->floating->reset(to_vector(place.position), unit_quaternion(xyzw.data()));
+  data_->floating->set_velocity(
+      {to_vector(velocity), to_vector(angular_velocity), VecX::Zero(object().coordinate_count())});
+  data_->clock = StepClock(data_->clock.time_step());
+  for (auto* moment : {&data_->before, &data_->after}) data_->read(*moment);
+  data_->show();
+}
+
+ObjectReport ObjectState::advance(double seconds) {
+  ObjectReport report;
+  if (!(seconds > 0)) return report;
+  report.steps = data_->clock.advance(std::min(seconds, longest_pause));
+  for (int k = 0; k < report.steps; ++k) {
+    std::swap(data_->before, data_->after);
+    if (!data_->step()) report.recovered = true;
+    data_->read(data_->after);
+  }
+  data_->show();
+  return report;
+}
+
+void ObjectState::reset() {
+  if (data_->anchored) data_->anchored->reset();
+  if (data_->floating) data_->floating->reset();
+  data_->clock = StepClock(data_->clock.time_step());
+  for (auto* moment : {&data_->before, &data_->after}) data_->read(*moment);
+  data_->show();
+}
+
+std::size_t ObjectState::saved_size() const { return saved_header(*data_).size; }
+
+bool ObjectState::save(std::span<std::byte> buffer) const {
+  const SavedObject header = saved_header(*data_);
+  if (buffer.size() < header.size) return false;
+  std::memcpy(buffer.data(), &header, sizeof header);
+  StateBytes bytes = StateBytes::saving(buffer.subspan(sizeof header));
+  data_->exchange(bytes);
+  return true;
+}
+
+bool ObjectState::restore(std::span<const std::byte> buffer) {
+  SavedObject header;
+  const SavedObject expected = saved_header(*data_);
+  if (buffer.size() < expected.size) return false;
+  std::memcpy(&header, buffer.data(), sizeof header);
+  if (!(header == expected)) return false;
+  StateBytes bytes = StateBytes::restoring(buffer.subspan(sizeof header));
+  data_->exchange(bytes);
+  return true;
+}
+
+ObjectPlace ObjectState::place() const {
+  ObjectPlace place;
+  for (Eigen::Index i = 0; i < 3; ++i) place.position[to_size(i)] = static_cast<float>(data_->shown.position[i]);
+  for (Eigen::Index i = 0; i < 4; ++i)
+    place.rotation[to_size(i)] = static_cast<float>(data_->shown.orientation.coeffs()[i]);
+  return place;
+}
+
+void ObjectState::coordinates(std::span<float> q) const {
+  for (std::size_t c = 0; c < std::min(q.size(), data_->shown.q.size()); ++c)
+    q[c] = static_cast<float>(data_->shown.q[c]);
+}
+
+void ObjectState::displacements(std::span<float> xyz) {
+  data_->find_displacements();
+  for (std::size_t k = 0; k < std::min(xyz.size(), data_->u.size()); ++k) xyz[k] = static_cast<float>(data_->u[k]);
+}
+
+void ObjectState::positions(std::span<float> xyz) {
+  data_->find_displacements();
+  const Mat3 turn = data_->shown.orientation.toRotationMatrix();
+  const std::vector<Vec3>& rest = data_->model().surface.rest_positions;
+  for (std::size_t v = 0; v < rest.size() && 3 * v + 3 <= xyz.size(); ++v) {
+    const Vec3 x = data_->shown.position + turn * (rest[v] + Eigen::Map<const Vec3>(&data_->u[3 * v]));
+    for (Eigen::Index i = 0; i < 3; ++i) xyz[3 * v + to_size(i)] = static_cast<float>(x[i]);
+  }
+}
+
+}  // namespace supple
