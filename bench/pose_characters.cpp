@@ -147,7 +147,7 @@ class CharacterRows {
     SUPPLE_RETURN_IF_ERROR(dynamics);
     Result<FullPoseDynamics> full_dynamics = full_simulation(*built, comparison.dynamics());
     SUPPLE_RETURN_IF_ERROR(full_dynamics);
-    CharacterPose pose = built->rig.neutral();
+    CharacterPose pose = built->rig().neutral();
     const Steps steps = TimedClip(comparison, *dynamics, *full_dynamics, pose).run();
     add_times(steps, full, *row);
     add_sizes(built->reduced);

@@ -4,7 +4,6 @@
 #include "samples/creature_files.h"
 #include "supple/base/clock.h"
 #include "supple/base/parallel.h"
-#include "supple/pipeline/character/first_recipe.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +46,7 @@ Status CreatureFolder::write() {
   const Creature creature = example->make();
   const std::string file = example_ + ".glb";
   SUPPLE_RETURN_IF_ERROR(write_creature(path_ / file, creature, make_character(creature, example->vertices)));
-  const Result<LoadedCharacter> loaded = load_character(path_ / file);
+  const Result<CharacterFile> loaded = read_character_file(path_ / file);
   SUPPLE_RETURN_IF_ERROR(loaded);
   recipe_ = first_recipe(*loaded, file, example->tets);
   add_creature_choices(creature, loaded->character, recipe_);
@@ -84,8 +83,7 @@ Result<BuiltCharacter> build_again(CreatureFolder& folder, const Recipe& recipe)
 
 Result<ReducedBody> reduce_again(CreatureFolder& folder, const Recipe& recipe, const BuiltCharacter& built) {
   set_thread_count(all_cores());
-  Result<ReducedBody> reduced =
-      reduce_character(recipe, built.prepared, built.rig, built.body, Progress::silent(), folder.cache());
+  Result<ReducedBody> reduced = reduce_character(recipe, built.source, built.body, Progress::silent(), folder.cache());
   set_thread_count(1);
   return reduced;
 }

@@ -5,7 +5,7 @@
 
 #include "bench/report.h"
 #include "supple/pipeline/character/build_cache.h"
-#include "supple/pipeline/character/build_character.h"
+#include "supple/pipeline/character/build_posespace.h"
 
 #include <span>
 

@@ -41,8 +41,8 @@ double crowd_seconds(std::vector<Instance>& crowd, const std::vector<CharacterPo
 void add_crowd(Report& report, const Options& options, const BuiltCharacter& built, const Clip& clip,
                const PoseSpaceSettings& settings) {
   std::vector<CharacterPose> poses;
-  const ClipMotion motion(built.rig, clip, false, built.reduced.model->height);
-  CharacterPose pose = built.rig.neutral();
+  const ClipMotion motion(built.rig(), clip, false, built.reduced.model->height);
+  CharacterPose pose = built.rig().neutral();
   for (double time = 0; time < clip.duration; time += picture_seconds) {
     motion.sample(time, pose);
     poses.push_back(pose);
@@ -94,8 +94,8 @@ Status LargeCharacter::add_rows(Report& report) {
   Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(built->reduced.model, settings);
   SUPPLE_RETURN_IF_ERROR(dynamics);
   const Clip& clip = built->character().clips.front();
-  const ClipMotion motion(built->rig, clip, false, built->reduced.model->height);
-  CharacterPose pose = built->rig.neutral();
+  const ClipMotion motion(built->rig(), clip, false, built->reduced.model->height);
+  CharacterPose pose = built->rig().neutral();
   std::vector<double> steps, surfaces;
   std::vector<Vec3> shown(to_size(built->reduced.model->surface.vertex_count()));
   for (double time = 0; time < 3; time += picture_seconds) {

@@ -8,7 +8,7 @@
 #include "supple/io/gltf/write_character.h"
 #include "supple/offline/contact/self_contact.h"
 #include "supple/offline/modes/constrained_modes.h"
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_body.h"
 #include "supple/rig/deform/carried_rig.h"
 
 #include <fmt/format.h>
@@ -72,16 +72,15 @@ Result<PosedCharacter> make_posed(const Published& published, const Options& opt
   recipe.input = file.string();
   recipe.tets = options.quick ? 4000 : example.tets;
   recipe.poses = {{published.pose, "", 0}};
-  const Result<RecipeCharacter> prepared = prepare_character(recipe, "");
-  SUPPLE_RETURN_IF_ERROR(prepared);
-  Result<CharacterRig> rig = recipe_rig(recipe, *prepared);
-  SUPPLE_RETURN_IF_ERROR(rig);
-  const Result<RecipeBody> body = embed_recipe(recipe, "", *prepared, *rig);
+  const Result<CharacterSource> source = load_source(recipe, "");
+  SUPPLE_RETURN_IF_ERROR(source);
+  const CharacterRig* rig = &source->rig;
+  const Result<CharacterBody> body = make_body(*source);
   SUPPLE_RETURN_IF_ERROR(body);
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
   CharacterPose pose = rig->neutral();
-  rig->set_joints(prepared->poses.front().locals, pose);
+  rig->set_joints(source->poses.front().locals, pose);
   for (const ParameterGroup& group : rig->rig()->layout().groups)  // the sculpted shape of the pose
     if (group.name.ends_with(fmt::format(".{}", published.pose))) pose.p[to_size(group.first)] = 1;
   const CarriedRig carried(rig->rig(), body->body.carry, body->body.mesh.vertices);

@@ -3,8 +3,6 @@
 
 #include "pose_report.h"
 #include "report_rows.h"
-#include "supple/asset/character_archive.h"
-#include "supple/asset/subspace_archive.h"
 #include "supple/math/dense/decompositions.h"
 #include "supple/runtime/subspace/reduced_forces.h"
 
@@ -88,7 +86,7 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
   out.row("rest shape", "{} points of the rig, {} of them turn the bases", model.points.size(), model.sites.size());
   out.row("surface", "{} vertices on {} blocks", model.surface.vertex_count(), model.surface.blocks.size());
   out.json["name"] = asset.name;
-  out.json["height_m"] = model.height;
+  out.json["extent_m"] = model.height;
   out.json["parameters"] = nlohmann::ordered_json::array();
   for (const ParameterGroup& group : layout.groups) out.json["parameters"].push_back(group.name);
   out.json["coordinates"] = model.size();
@@ -110,28 +108,99 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
   out.json["frequencies_hz"] = std::vector<double>(facts.frequencies.begin(), facts.frequencies.end());
 }
 
+void fill_full(const FullModel& model, Json& out) {
+  out["tets"] = model.mesh.elements.size();
+  out["vertices"] = model.vertex_count();
+  out["held_vertices"] = model.fixed.size();
+  out["surface_vertices"] = model.surface_vertex_count();
+  out["frequency_hz"] = model.flesh_frequency;
+}
+
+void add_full(ReportRows& out, const FullModel& model) {
+  const std::size_t held = model.fixed.size();
+  out.row("character", "{}, {:.3g} m large, {} parameters of its rig", model.name, model.extent,
+          model.rest->layout().groups.size());
+  out.row("body", "{} tetrahedra, {} of {} vertices held by bones", model.mesh.elements.size(), held,
+          model.vertex_count());
+  out.row("flesh", "{}, sways at {:.3g} Hz, damping ratio {:g}; every vertex is simulated", to_string(model.material),
+          model.flesh_frequency, model.damping);
+  out.row("surface", "{} vertices", model.surface_vertex_count());
+  out.json["name"] = model.name;
+  out.json["extent_m"] = model.extent;
+  out.json["material"] = to_string(model.material);
+  out.json["damping"] = model.damping;
+  fill_full(model, out.json);
+}
+
+// ---- characters that were just built --------------------------------------------------------------------------------
+
+void tell_reduced(const CharacterAsset& asset, Session& session) {
+  const CharacterFacts& facts = asset.facts;
+  const PoseSpaceModel& model = *asset.model;
+  const double lowest = facts.frequencies.size() > 0 ? facts.frequencies[0] : 0;
+  session.line("body          {} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices,
+               facts.vertices);
+  session.line("flesh         sways at {:.3g} Hz; {} coordinates around {} from {:.3g} to {:.3g} Hz",
+               asset.flesh_frequency, model.size(), counted(to_size(model.pose_count()), "pose", "poses"), lowest,
+               std::sqrt(model.stiffness[model.size() - 1]) / (2 * std::numbers::pi));
+  for (const std::string& line : pose_lines(facts)) session.line("pose          {}", line);
+  session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
+               model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
+               100 * facts.inertial_error);
+}
+
+void fill_reduced(const CharacterAsset& asset, Json& out) {
+  const CharacterFacts& facts = asset.facts;
+  const PoseSpaceModel& model = *asset.model;
+  out["coordinates"] = model.size();
+  out["poses"] = model.pose_count();
+  out["pose_list"] = poses_json(facts);
+  out["tets"] = facts.tets;
+  out["vertices"] = facts.vertices;
+  out["held_vertices"] = facts.held_vertices;
+  out["surface_vertices"] = model.surface.vertex_count();
+  out["frequency_hz"] = asset.flesh_frequency;
+  out["young_pa"] = facts.young;
+  out["cubature"] = {{"elements", model.element_count()},
+                     {"elastic_error", facts.elastic_error},
+                     {"posed_error", facts.posed_error},
+                     {"vertices", model.inertial_vertex_count()},
+                     {"inertial_error", facts.inertial_error}};
+}
+
 }  // namespace
+
+void tell_body(const Asset& asset, Session& session) {
+  if (const auto* reduced = std::get_if<CharacterAsset>(&asset)) tell_reduced(*reduced, session);
+  if (const auto* full = std::get_if<FullModel>(&asset)) {
+    session.line("body          {} tetrahedra, {} of {} vertices held by bones", full->mesh.elements.size(),
+                 full->fixed.size(), full->vertex_count());
+    session.line("flesh         sways at {:.3g} Hz; every vertex is simulated", full->flesh_frequency);
+  }
+}
+
+void fill_body(const Asset& asset, Json& out) {
+  if (const auto* reduced = std::get_if<CharacterAsset>(&asset)) fill_reduced(*reduced, out);
+  if (const auto* full = std::get_if<FullModel>(&asset)) fill_full(*full, out);
+}
 
 Result<MeshReport> describe_asset(const std::filesystem::path& path) {
   const Result<Archive> archive = Archive::open(path);
   SUPPLE_RETURN_IF_ERROR(archive);
+  const Result<Asset> asset = decode_asset(*archive);
+  SUPPLE_RETURN_IF_ERROR(asset);
   ReportRows out;
   out.row("format", "Supple archive, kind \"{}\", every byte checked", archive->kind());
+  out.row("holds", "{}", contents_of(*asset));
   out.row("size", "{:.2f} MiB in {} arrays", static_cast<double>(archive->size_in_bytes()) / (1 << 20),
           archive->names().size());
   out.json["format"] = "Supple archive";
   out.json["kind"] = archive->kind();
   out.json["bytes"] = archive->size_in_bytes();
   out.json["arrays"] = archive->names();
-  if (archive->kind() == "subspace") {
-    const Result<SubspaceModel> model = decode_subspace_model(*archive);
-    SUPPLE_RETURN_IF_ERROR(model);
-    add_model(out, *model);
-  } else if (archive->kind() == "character") {
-    const Result<CharacterAsset> asset = decode_character(*archive);
-    SUPPLE_RETURN_IF_ERROR(asset);
-    add_character(out, *asset);
-  }
+  if (const auto* object = std::get_if<SubspaceModel>(&*asset)) add_model(out, *object);
+  if (const auto* character = std::get_if<CharacterAsset>(&*asset)) add_character(out, *character);
+  if (const auto* full = std::get_if<FullModel>(&*asset)) add_full(out, *full);
   return MeshReport{std::move(out.text), std::move(out.json)};
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple bake: a character, or its recipe, becomes a file that plays with soft tissue in any glTF viewer.
 #include "supple/pipeline/character/bake.h"
+#include "asset_report.h"
 #include "character_options.h"
-#include "character_recipe.h"
 #include "command.h"
-#include "pose_report.h"
-#include "supple/asset/character_archive.h"
+#include "supple/base/clock.h"
 
 #include <sys/resource.h>
 
@@ -22,7 +21,7 @@ struct Options : CharacterOptions {
   std::optional<double> from, to;
   std::string loop = "auto", format, gravity, wind;
   double rate = 0, drag = 0, preroll = 2, tolerance = 0.1;
-  bool helper_bones = false;
+  bool helper_bones = false, engine_given = false;
 };
 
 Result<Vec3> vector_of(const std::string& option, const std::string& text) {
@@ -68,21 +67,6 @@ double peak_memory() {
 
 double percent(double value, double whole) { return whole > 0 ? 100 * value / whole : 0; }
 
-void tell_built(const std::string& input, const SoftCharacter& soft, Session& session) {
-  const CharacterFacts& facts = soft.asset.facts;
-  const PoseSpaceModel& model = *soft.asset.model;
-  session.line("{}", input);
-  session.line("body          {} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices,
-               facts.vertices);
-  const double lowest = facts.frequencies.size() > 0 ? facts.frequencies[0] : 0;
-  session.line("flesh         sways at {:.3g} Hz; {} coordinates from {:.3g} to {:.3g} Hz", soft.asset.flesh_frequency,
-               model.size(), lowest, std::sqrt(model.stiffness[model.size() - 1]) / 6.283185307);
-  for (const std::string& line : pose_lines(facts)) session.line("pose          {}", line);
-  session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
-               model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
-               100 * facts.inertial_error);
-}
-
 void tell_clips(const BakeReport& report, Session& session) {
   for (const BakedClipReport& clip : report.clips) {
     std::string extra;
@@ -113,7 +97,7 @@ void tell_output(const Options& options, const BakeReport& report, Session& sess
 
 std::string slowest(const SoftCharacter& soft, const BakeReport& report) {
   const std::pair<double, const char*> stages[] = {{soft.seconds.embed, "filling with tetrahedra"},
-                                                   {soft.seconds.reduce, "reducing"},
+                                                   {soft.seconds.reduce, "making the model"},
                                                    {report.simulate_seconds, "simulating"},
                                                    {report.write_seconds, "writing"}};
   const auto* most = std::max_element(std::begin(stages), std::end(stages));
@@ -121,23 +105,10 @@ std::string slowest(const SoftCharacter& soft, const BakeReport& report) {
 }
 
 void fill_json(const std::string& input, const SoftCharacter& soft, const BakeReport& report, Json& out) {
-  const CharacterFacts& facts = soft.asset.facts;
-  const PoseSpaceModel& model = *soft.asset.model;
   out["input"] = input;
   for (const auto& file : report.files) out["files"].push_back(file.string());
-  out["tets"] = facts.tets;
-  out["vertices"] = facts.vertices;
-  out["held_vertices"] = facts.held_vertices;
-  out["coordinates"] = model.size();
-  out["pose_list"] = poses_json(facts);
-  out["frequency_hz"] = soft.asset.flesh_frequency;
-  out["young_pa"] = facts.young;
+  fill_body(soft.asset(), out);
   out["height_m"] = report.height;
-  out["cubature"] = {{"elements", model.element_count()},
-                     {"elastic_error", facts.elastic_error},
-                     {"posed_error", facts.posed_error},
-                     {"vertices", model.inertial_vertex_count()},
-                     {"inertial_error", facts.inertial_error}};
   for (const BakedClipReport& clip : report.clips)
     out["clips"].push_back({{"name", clip.name},
                             {"duration_s", clip.duration},
@@ -167,46 +138,69 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
   out["peak_memory_mib"] = peak_memory();
 }
 
-/// Built, found, or taken from the file that --asset names.
-Result<SoftCharacter> soft_character(const Options& options, const CharacterJob& job, BuildCache* cache,
-                                     Session& session) {
-  if (options.asset.empty())
-    return make_soft_character(job.recipe, job.folder, session.progress,
-                               cache != nullptr ? *cache : StageStore::none());
-  session.progress.stage("reading the character");
-  Result<CharacterAsset> asset = load_character_asset(options.asset);
+using Source = std::shared_ptr<const CharacterSource>;
+using Soft = Result<std::unique_ptr<SoftCharacter>>;
+
+/// Taken from the file that --asset names, by the engine whose model it is.
+Soft soft_from_asset(const Options& options, Source source) {
+  Result<Asset> asset = load_asset(options.asset);
   SUPPLE_RETURN_IF_ERROR(asset);
-  Result<SoftCharacter> soft = dress_with_asset(job.recipe, job.folder, std::move(*asset));
+  const Result<const CharacterEngine*> engine = engine_of(*asset);
+  if (!engine.ok()) return about(options.asset, engine.error());
+  if (options.engine_given && (*engine)->name() != options.engine)
+    return usage_error(
+        fmt::format("{} holds {}, which is the engine \"{}\"'s; leave --engine out, or build one for \"{}\"",
+                    options.asset, contents_of(*asset), (*engine)->name(), options.engine));
+  Soft soft = (*engine)->take_asset(std::move(source), std::move(*asset));
   if (!soft.ok()) return about(options.asset, soft.error());
   return soft;
 }
 
+/// Built, or found in the cache.
+Soft soft_from_source(const Options& options, Source source, BuildCache* cache, Session& session) {
+  const Result<const CharacterEngine*> engine = find_engine(options.engine);
+  SUPPLE_RETURN_IF_ERROR(engine);
+  return (*engine)->build(std::move(source), session.progress, cache != nullptr ? *cache : StageStore::none());
+}
+
+Result<CharacterSource> read_source(const Options& options, const std::string& input, Session& session) {
+  session.progress.stage("reading the character");
+  Result<CharacterSource> source = load_source(input);
+  if (source.ok()) options.apply(source->recipe);
+  return source;
+}
+
 Status bake_one(const Options& options, const std::string& input, const std::filesystem::path& output, Session& session,
                 Json& out) {
-  Result<CharacterJob> job = job_for(input);
-  if (!job.ok()) return about(input, job.error());
-  options.apply(job->recipe);
-  const Result<BakeSettings> settings = settings_of(options, job->recipe);
+  const auto start = Clock::now();
+  Result<CharacterSource> source = read_source(options, input, session);
+  if (!source.ok()) return about(input, source.error());
+  const double read_seconds = seconds_since(start);
+  const Result<BakeSettings> settings = settings_of(options, source->recipe);
   SUPPLE_RETURN_IF_ERROR(settings);
   const std::unique_ptr<BuildCache> cache = options.cache();
-  const Result<SoftCharacter> soft = soft_character(options, *job, cache.get(), session);
-  if (!soft.ok()) return about(input, soft.error());
-  const Result<BakeReport> report =
-      bake_character(*soft, job->recipe, job->folder, output, *settings, session.progress);
+  const auto shared = std::make_shared<const CharacterSource>(std::move(*source));
+  const Soft made = options.asset.empty() ? soft_from_source(options, shared, cache.get(), session)
+                                          : soft_from_asset(options, shared);
+  if (!made.ok()) return about(input, made.error());
+  SoftCharacter& soft = **made;
+  soft.seconds.read = read_seconds;
+  const Result<BakeReport> report = bake_character(soft, output, *settings, session.progress);
   if (!report.ok()) return about(input, report.error());
-  for (const std::string& warning : soft->character().warnings) session.warnings.push_back(warning);
-  for (const std::string& warning : soft->asset.facts.warnings) session.warnings.push_back(warning);
+  for (const std::string& warning : soft.character().warnings) session.warnings.push_back(warning);
+  for (const std::string& warning : soft.warnings()) session.warnings.push_back(warning);
   const CompressionReport& compression = report->glb.compression;
   if (settings->format == BakeFormat::glb && !options.helper_bones && !compression.within_tolerance())
     session.warnings.push_back(fmt::format(
         "{}: {} morph targets bring the error to {:.2f} % of the height, not to the {:g} % asked for", output.string(),
         compression.targets, percent(compression.largest_error, compression.height), options.tolerance));
-  tell_built(input, *soft, session);
+  session.line("{}", input);
+  tell_body(soft.asset(), session);
   tell_cache(cache.get(), session);
   tell_clips(*report, session);
   tell_output(options, *report, session);
-  session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(*soft, *report), peak_memory());
-  fill_json(input, *soft, *report, out);
+  session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(soft, *report), peak_memory());
+  fill_json(input, soft, *report, out);
   out["cache"] = cache_json(cache.get());
   return {};
 }
@@ -238,6 +232,7 @@ Status bake_into_folder(const Options& options, const std::string& input, const 
 }
 
 Status bake(const Options& options, Session& session) {
+  if (const Result<const CharacterEngine*> engine = find_engine(options.engine); !engine.ok()) return engine.error();
   const bool caches = !options.format.empty() && options.format != "glb";
   const std::string extension = std::filesystem::path(options.output).extension().string();
   const bool one_file = options.inputs.size() == 1 && !caches;
@@ -318,6 +313,7 @@ RunCommand add(CLI::App& app) {
            "  supple bake hero.glb -o soft.glb --clip run --loop all --frequency 3\n"
            "  supple bake hero.toml -o caches --format pc2\n"
            "  supple bake hero.glb --asset hero.supple -o hero_soft.glb\n"
+           "  supple bake hero.glb --engine full -o hero_truth.glb --clip run\n"
            "  supple bake *.glb -o soft\n");
   const auto options = std::make_shared<Options>();
   app.add_option("INPUT", options->inputs, "A character (.glb, .gltf) or a recipe (.toml); or several")
@@ -337,7 +333,11 @@ RunCommand add(CLI::App& app) {
       ->type_name("FORMAT");
   app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");
   add_cache_option(app, *options);
-  return [options](Session& session) { return bake(*options, session); };
+  const CLI::Option* engine = app.get_option("--engine");
+  return [options, engine](Session& session) {
+    options->engine_given = engine->count() > 0;
+    return bake(*options, session);
+  };
 }
 
 const RegisteredCommand registered{15, "bake", "Bake soft motion into a character's file.", add};

@@ -5,6 +5,7 @@
 #include "mesh_options.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/file.h"
+#include "supple/pipeline/character/engine.h"
 #include "supple/pipeline/object/build_subspace.h"
 
 #include <algorithm>
@@ -92,21 +93,27 @@ const CLI::Option* given(const std::vector<CLI::Option*>& options) {
 }
 
 /// A glTF file of a character is taken as an object where the options are those of one.
-bool means_character(const Options& options) {
+Result<std::optional<CharacterSource>> meant_character(const Options& options) {
   const bool object = given(options.object_only) != nullptr || given(options.mesh_only) != nullptr;
-  return (!object || options.is_scene()) && is_character(options.input);
+  if (object && !options.is_scene()) return std::optional<CharacterSource>();
+  return character_in(options.input);
 }
 
 Status build(const Options& options, Session& session) {
   if (std::filesystem::path(options.output).extension() != ".supple")
     return usage_error(fmt::format("-o {}: a model's file ends in .supple", options.output));
-  if (means_character(options)) {
+  if (const Result<const CharacterEngine*> engine = find_engine(options.character.engine); !engine.ok())
+    return engine.error();
+  session.progress.stage("reading");
+  Result<std::optional<CharacterSource>> source = meant_character(options);
+  SUPPLE_RETURN_IF_ERROR(source);
+  if (*source) {
     for (const auto* some : {&options.object_only, &options.mesh_only})
       if (const CLI::Option* wrong = given(*some))
         return usage_error(fmt::format("{} is for objects, not for the character of a recipe", wrong->get_name()));
     CharacterOptions character = options.character;
     if (options.size > 0) character.size = options.size;
-    return build_character_asset(options.input, options.output, character, session);
+    return build_character_asset(std::move(**source), options.input, options.output, character, session);
   }
   if (const CLI::Option* wrong = given(options.character_only))
     return usage_error(fmt::format("{} is for characters; {} is a mesh or a scene", wrong->get_name(), options.input));
@@ -135,6 +142,7 @@ RunCommand add(CLI::App& app) {
       "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n",
       "  supple build hero.toml -o hero.supple\n"
       "  supple build hero.glb -o hero.supple --size 60\n"
+      "  supple build hero.glb --engine full -o hero_full.supple\n"
       "  supple build beam.veg --fix min-x -o beam.supple\n"
       "  supple build spoon.obj --resolution 60 --fix max-x --young 2e9 --density 1200 -o spoon.supple\n"
       "  supple build examples/beam_model.toml -o out/beam.supple\n");
@@ -160,7 +168,7 @@ RunCommand add(CLI::App& app) {
           ->type_name("FILE"));
   add_character_options(app, options->character);
   add_cache_option(app, options->character);
-  for (const char* name : {"--frequency", "--damping", "--tets", "--no-cache"}) {
+  for (const char* name : {"--engine", "--frequency", "--damping", "--tets", "--no-cache"}) {
     options->character_only.push_back(app.get_option(name));
     options->character_only.back()->group("Characters");
   }

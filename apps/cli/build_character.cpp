@@ -1,87 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build_character.h"
 
-#include "character_recipe.h"
-#include "pose_report.h"
-#include "supple/asset/character_archive.h"
+#include "asset_report.h"
 #include "supple/io/file.h"
 #include "supple/io/file_kind.h"
-#include "supple/pipeline/character/soft_character.h"
 
 namespace supple {
-namespace {
 
-void tell(const std::string& input, const std::string& output, const SoftCharacter& soft, std::size_t bytes,
-          Session& session) {
-  const PoseSpaceModel& model = *soft.asset.model;
-  const CharacterFacts& facts = soft.asset.facts;
-  session.line("{}", input);
-  session.line("body          {} tetrahedra, {} of {} vertices held by bones", facts.tets, facts.held_vertices,
-               facts.vertices);
-  session.line("flesh         {} coordinates around {}, sways at {:.3g} Hz", model.size(),
-               counted(to_size(model.pose_count()), "pose", "poses"), soft.asset.flesh_frequency);
-  for (const std::string& line : pose_lines(facts)) session.line("pose          {}", line);
-  session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
-               model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
-               100 * facts.inertial_error);
-  session.line("time          reading {:.2f} s, body {:.2f} s, reduction {:.2f} s", soft.seconds.read,
-               soft.seconds.embed, soft.seconds.reduce);
-  session.line("written       {} ({:.2f} MB)", output, static_cast<double>(bytes) / 1e6);
-}
-
-void fill(const std::string& input, const std::string& output, const SoftCharacter& soft, std::size_t bytes,
-          Json& out) {
-  const PoseSpaceModel& model = *soft.asset.model;
-  const CharacterFacts& facts = soft.asset.facts;
-  out["input"] = input;
-  out["asset"] = output;
-  out["coordinates"] = model.size();
-  out["poses"] = model.pose_count();
-  out["pose_list"] = poses_json(facts);
-  out["tets"] = facts.tets;
-  out["vertices"] = facts.vertices;
-  out["held_vertices"] = facts.held_vertices;
-  out["surface_vertices"] = model.surface.vertex_count();
-  out["frequency_hz"] = soft.asset.flesh_frequency;
-  out["young_pa"] = facts.young;
-  out["cubature"] = {{"elements", model.element_count()},
-                     {"elastic_error", facts.elastic_error},
-                     {"vertices", model.inertial_vertex_count()},
-                     {"inertial_error", facts.inertial_error}};
-  out["bytes"] = bytes;
-  out["timing"] = {{"read_s", soft.seconds.read}, {"embed_s", soft.seconds.embed}, {"reduce_s", soft.seconds.reduce}};
-}
-
-}  // namespace
-
-bool is_character(const std::string& input) {
-  if (std::filesystem::path(input).extension() == ".toml") {
+Result<std::optional<CharacterSource>> character_in(const std::string& input) {
+  using Found = std::optional<CharacterSource>;
+  const bool toml = std::filesystem::path(input).extension() == ".toml";
+  if (toml) {
     const Result<std::string> text = read_file(input);
-    return text.ok() && looks_like_recipe(*text);
+    if (!text.ok() || !looks_like_recipe(*text)) return Found();
+  } else if (kind_of_extension(input) != FileKind::gltf) {
+    return Found();
   }
-  if (kind_of_extension(input) != FileKind::gltf) return false;
-  const Result<LoadedCharacter> loaded = load_character(input);
-  return loaded.ok() && !loaded->character.skins.empty();
+  Result<CharacterSource> source = load_source(input);
+  if (source.ok()) return Found(std::move(*source));
+  if (toml) return about(input, source.error());
+  return Found();  // a glTF file without a skin is an object, whose reader says what is wrong with it
 }
 
-Status build_character_asset(const std::string& input, const std::string& output, const CharacterOptions& options,
-                             Session& session) {
-  Result<CharacterJob> job = job_for(input);
-  if (!job.ok()) return about(input, job.error());
-  options.apply(job->recipe);
+Status build_character_asset(CharacterSource source, const std::string& input, const std::string& output,
+                             const CharacterOptions& options, Session& session) {
+  const Result<const CharacterEngine*> engine = find_engine(options.engine);
+  SUPPLE_RETURN_IF_ERROR(engine);
+  options.apply(source.recipe);
   const std::unique_ptr<BuildCache> cache = options.cache();
-  const Result<SoftCharacter> soft =
-      make_soft_character(job->recipe, job->folder, session.progress, cache ? *cache : StageStore::none());
-  if (!soft.ok()) return about(input, soft.error());
-  const Result<std::string> bytes = encode_character(soft->asset);
+  const Result<std::unique_ptr<SoftCharacter>> built =
+      (*engine)->build(std::make_shared<const CharacterSource>(std::move(source)), session.progress,
+                       cache ? *cache : StageStore::none());
+  if (!built.ok()) return about(input, built.error());
+  const SoftCharacter& soft = **built;
+  const Result<std::string> bytes = encode_asset(soft.asset());
   if (!bytes.ok()) return about(input, bytes.error());
   SUPPLE_RETURN_IF_ERROR(write_file_atomically(output, *bytes));
-  session.warnings = soft->character().warnings;
-  session.warnings.insert(session.warnings.end(), soft->asset.facts.warnings.begin(), soft->asset.facts.warnings.end());
-  tell(input, output, *soft, bytes->size(), session);
+  session.warnings = soft.character().warnings;
+  for (const std::string& warning : soft.warnings()) session.warnings.push_back(warning);
+  session.line("{}", input);
+  tell_body(soft.asset(), session);
+  session.line("time          body {:.2f} s, model {:.2f} s", soft.seconds.embed, soft.seconds.reduce);
+  session.line("written       {} ({:.2f} MB)", output, static_cast<double>(bytes->size()) / 1e6);
   tell_cache(cache.get(), session);
-  fill(input, output, *soft, bytes->size(), session.result);
-  session.result["cache"] = cache_json(cache.get());
+  Json& out = session.result;
+  out["input"] = input;
+  out["asset"] = output;
+  out["engine"] = (*engine)->name();
+  fill_body(soft.asset(), out);
+  out["bytes"] = bytes->size();
+  out["timing"] = {{"embed_s", soft.seconds.embed}, {"reduce_s", soft.seconds.reduce}};
+  out["cache"] = cache_json(cache.get());
   return {};
 }
 

@@ -3,13 +3,16 @@
 #pragma once
 
 #include "character_options.h"
+#include "supple/pipeline/character/character_source.h"
 
 namespace supple {
 
-/// A recipe, or a glTF file with a skin.
-bool is_character(const std::string& input);
+/// The character that a recipe, or a glTF file with a skin, is; none where the input is something else. Fails on
+/// recipes that can't be followed.
+Result<std::optional<CharacterSource>> character_in(const std::string& input);
 
-Status build_character_asset(const std::string& input, const std::string& output, const CharacterOptions& options,
-                             Session& session);
+/// Builds the source's model with the engine that the options name, and writes it.
+Status build_character_asset(CharacterSource source, const std::string& input, const std::string& output,
+                             const CharacterOptions& options, Session& session);
 
 }  // namespace supple

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "character_options.h"
 
+#include "supple/pipeline/character/engine.h"
+
 namespace supple {
 
 void CharacterOptions::apply(Recipe& recipe) const {
@@ -19,7 +21,15 @@ std::unique_ptr<BuildCache> CharacterOptions::cache() const {
   return std::make_unique<BuildCache>(folder, default_cache_size());
 }
 
+std::string list_engines() {
+  std::string text;
+  for (const CharacterEngine* engine : all_engines())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ",\n", engine->name(), engine->brief());
+  return text;
+}
+
 void add_character_options(CLI::App& app, CharacterOptions& options) {
+  app.add_option("--engine", options.engine, "What moves the flesh [posespace]:\n" + list_engines())->type_name("NAME");
   app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [4]")
       ->check(positive())
       ->type_name("HZ");

@@ -12,6 +12,7 @@
 namespace supple {
 
 struct CharacterOptions {
+  std::string engine = "posespace";
   std::optional<double> frequency, damping;
   std::optional<int> size, tets;
   bool no_cache = false;
@@ -22,9 +23,11 @@ struct CharacterOptions {
   std::unique_ptr<BuildCache> cache() const;
 };
 
-/// --frequency, --damping, --tets; --no-cache is left to add_cache_option().
+/// --engine, --frequency, --damping, --tets; --no-cache is left to add_cache_option().
 void add_character_options(CLI::App& app, CharacterOptions& options);
 void add_cache_option(CLI::App& app, CharacterOptions& options);
+/// "posespace (what it does), full (what it does)"
+std::string list_engines();
 
 /// Which stages were found in the cache and which were made.
 void tell_cache(const BuildCache* cache, Session& session);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "character_recipe.h"
 
-#include "supple/io/text_scanner.h"
 #include "supple/mesh/bounds.h"
-#include "supple/pipeline/character/first_recipe.h"
+#include "supple/offline/fitting/bones.h"
 
 #include <algorithm>
 
@@ -49,8 +48,8 @@ Result<std::vector<std::string>> hard_parts(const RawCharacter& character, const
   return parts;
 }
 
-Result<Found> look_at(const LoadedCharacter& loaded) {
-  const RawCharacter& character = loaded.character;
+Result<Found> look_at(const CharacterFile& file) {
+  const RawCharacter& character = file.character;
   const Result<CharacterRig> rig = CharacterRig::create(character);
   SUPPLE_RETURN_IF_ERROR(rig);
   Found found;
@@ -59,7 +58,7 @@ Result<Found> look_at(const LoadedCharacter& loaded) {
         fmt::format("{} ({})", mesh.name, counted(mesh.surface.vertices.size(), "vertex", "vertices")));
   for (const Clip& clip : character.clips)
     found.clips.push_back(fmt::format("{} ({:.2f} s)", clip.name, clip.duration));
-  for (const ExamplePose& pose : loaded.poses) found.poses.push_back(pose.name);
+  for (const ExamplePose& pose : file.poses) found.poses.push_back(pose.name);
   found.joints = skinned_joints(character);
   found.attributes = attribute_names(character);
   Result<std::vector<std::string>> hard = hard_parts(character, *rig);
@@ -95,45 +94,31 @@ RecipeNotes remarks(const Recipe& recipe, const Found& found) {
 
 }  // namespace
 
-Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::string& input, int tets) {
-  const Result<Found> found = look_at(loaded);
+Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::string& input, int tets) {
+  const Result<Found> found = look_at(file);
   SUPPLE_RETURN_IF_ERROR(found);
-  CharacterChoices choices;
-  choices.recipe = first_recipe(loaded, input, tets);
-  choices.notes = remarks(choices.recipe, *found);
+  RecipeProposal proposal;
+  proposal.recipe = first_recipe(file, input, tets);
+  proposal.notes = remarks(proposal.recipe, *found);
   const auto row = [&](std::string_view name, const std::vector<std::string>& things) {
-    choices.summary.push_back(fmt::format("{:<14}{}", name, things.empty() ? "none" : some_of(things)));
+    proposal.summary.push_back(fmt::format("{:<14}{}", name, things.empty() ? "none" : some_of(things)));
   };
   row("meshes", found->meshes);
   row("clips", found->clips);
   row("hard parts", found->hard);
   row("poses", found->poses);
-  choices.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh sways {:g} times a second", "body", found->size,
-                                        choices.recipe.material.frequency));
-  choices.json = {{"tets", tets},
-                  {"rigid", choices.recipe.rigid},
-                  {"size", found->size},
-                  {"joints", found->joints.size()},
-                  {"meshes", found->meshes},
-                  {"clips", found->clips},
-                  {"hard_parts", found->hard},
-                  {"poses", found->poses},
-                  {"attributes", found->attributes}};
-  return choices;
-}
-
-Result<CharacterJob> job_for(const std::string& input) {
-  const std::filesystem::path path = input;
-  if (equals_ignoring_case(path.extension().string(), ".toml")) {
-    Result<Recipe> recipe = load_recipe(path);
-    SUPPLE_RETURN_IF_ERROR(recipe);
-    return CharacterJob{std::move(*recipe), path.parent_path()};
-  }
-  const Result<LoadedCharacter> loaded = load_character(path);
-  SUPPLE_RETURN_IF_ERROR(loaded);
-  Result<CharacterChoices> choices = choose_for(*loaded, path.filename().string(), TetMeshingOptions{}.tets);
-  SUPPLE_RETURN_IF_ERROR(choices);
-  return CharacterJob{std::move(choices->recipe), path.parent_path()};
+  proposal.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh sways {:g} times a second", "body", found->size,
+                                         proposal.recipe.material.frequency));
+  proposal.json = {{"tets", tets},
+                   {"rigid", proposal.recipe.rigid},
+                   {"size", found->size},
+                   {"joints", found->joints.size()},
+                   {"meshes", found->meshes},
+                   {"clips", found->clips},
+                   {"hard_parts", found->hard},
+                   {"poses", found->poses},
+                   {"attributes", found->attributes}};
+  return proposal;
 }
 
 }  // namespace supple

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe we would follow for a character, and why.
+// The recipe we would follow for a character, and why: what `supple init` writes and tells.
 #pragma once
 
 #include "command.h"
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_source.h"
 
 namespace supple {
 
-struct CharacterChoices {
+struct RecipeProposal {
   Recipe recipe;
   RecipeNotes notes;
   std::vector<std::string> summary;  ///< lines for people
@@ -15,15 +15,6 @@ struct CharacterChoices {
 };
 
 /// `input`: as the recipe names the file. Fails when the character can't be rigged.
-Result<CharacterChoices> choose_for(const LoadedCharacter& loaded, const std::string& input, int tets);
-
-/// A recipe and the folder its paths start from.
-struct CharacterJob {
-  Recipe recipe;
-  std::filesystem::path folder;
-};
-
-/// `input`: a recipe (.toml), or a character, which gets the recipe we would choose.
-Result<CharacterJob> job_for(const std::string& input);
+Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::string& input, int tets);
 
 }  // namespace supple

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// supple compare: how far the reduced character is from the simulation of every vertex, and how much faster.
-#include "character_recipe.h"
+// supple compare: how far one engine's character is from another's, and how much faster; without a choice, how far the
+// reduced character is from the simulation of every vertex.
+#include "character_options.h"
 #include "command.h"
+#include "supple/pipeline/character/compare_engines.h"
 #include "supple/pipeline/character/compare_full.h"
 
 #include <memory>
@@ -9,13 +11,13 @@
 namespace supple::compare_verb {
 namespace {
 
-struct Options {
+struct Options : CharacterOptions {
   std::string input;
+  std::string against;  ///< empty: the table of pose-space models against the full simulation
   std::string clip;
   std::vector<int> sizes, poses;
   double seconds = 2;
   double step = SimulateSettings{}.time_step;
-  std::optional<int> tets;
 };
 
 const char* limit_of(const CompareRow& row) {
@@ -57,22 +59,87 @@ void fill(const Options& options, const CompareReport& report, Json& out) {
                            {"limit", limit_of(row)}});
 }
 
-Status compare(const Options& options, Session& session) {
-  Result<CharacterJob> job = job_for(options.input);
-  if (!job.ok()) return about(options.input, job.error());
-  if (options.tets) job->recipe.tets = *options.tets;
+Status compare_table(const Options& options, CharacterSource source, Session& session) {
   CompareSettings settings;
   settings.clip = options.clip;
   settings.sizes = options.sizes;
   settings.poses = options.poses;
   settings.most_seconds = options.seconds;
   settings.simulate.time_step = options.step;
-  settings.simulate.damping_ratio = job->recipe.flesh.damping;
-  const Result<CompareReport> report = compare_full(job->recipe, job->folder, settings, session.progress);
+  settings.simulate.damping_ratio = source.recipe.flesh.damping;
+  const Result<CompareReport> report = compare_full(std::move(source), settings, session.progress);
   if (!report.ok()) return about(options.input, report.error());
   tell(options, *report, session);
   fill(options, *report, session.result);
   return {};
+}
+
+// ---- any two engines ------------------------------------------------------------------------------------------------
+
+void tell_run(const ComparedRun& run, Session& session) {
+  session.line("{:<13} moves by {:.2f} % of the height at {:.2f} s; {:.1f} s to build, {:.2f} s for {} steps",
+               run.engine, 100 * run.peak, run.peak_time, run.build_seconds, run.simulate_seconds, run.report.steps);
+}
+
+Json run_json(const ComparedRun& run) {
+  return {{"engine", run.engine},
+          {"peak", run.peak},
+          {"peak_time_s", run.peak_time},
+          {"build_s", run.build_seconds},
+          {"simulate_s", run.simulate_seconds},
+          {"steps", run.report.steps},
+          {"recovered_steps", run.report.recovered}};
+}
+
+void tell_pair(const Options& options, const EngineComparison& pair, Session& session) {
+  session.line("{}, {}: {} moments from {:.2f} to {:.2f} s", options.input, pair.clip, pair.moments, pair.from,
+               pair.to);
+  tell_run(pair.run, session);
+  tell_run(pair.against, session);
+  session.line("error         {:.2f} % of the motion of {}", 100 * pair.error, pair.against.engine);
+  Json& out = session.result;
+  out["input"] = options.input;
+  out["clip"] = pair.clip;
+  out["moments"] = pair.moments;
+  out["error"] = pair.error;
+  out["run"] = run_json(pair.run);
+  out["against"] = run_json(pair.against);
+}
+
+Status compare_pair(const Options& options, CharacterSource given, Session& session) {
+  const Result<Index> chosen = clip_to_compare(given, options.clip);
+  if (!chosen.ok()) return about(options.input, chosen.error());
+  const auto source = std::make_shared<const CharacterSource>(std::move(given));
+  const Clip& clip = source->character.clips[to_size(*chosen)];
+  const std::unique_ptr<BuildCache> cache = options.cache();
+  std::vector<std::unique_ptr<SoftCharacter>> characters;
+  for (const std::string& name : {options.engine, options.against}) {
+    Result<std::unique_ptr<SoftCharacter>> made =
+        (*find_engine(name))->build(source, session.progress, cache ? *cache : StageStore::none());
+    if (!made.ok()) return about(options.input, made.error());
+    characters.push_back(std::move(*made));
+  }
+  SimulateSettings settings;
+  settings.time_step = options.step;
+  settings.damping_ratio = source->recipe.flesh.damping;
+  settings.to = std::min(clip.duration, first_key(clip) + options.seconds);
+  const Result<EngineComparison> pair =
+      compare_engines(*characters[0], *characters[1], clip, settings, 1 / (4 * options.step), session.progress);
+  if (!pair.ok()) return about(options.input, pair.error());
+  tell_pair(options, *pair, session);
+  return {};
+}
+
+Status compare(const Options& options, Session& session) {
+  for (const std::string& name : {options.engine, options.against}) {
+    if (name.empty()) continue;
+    if (const Result<const CharacterEngine*> engine = find_engine(name); !engine.ok()) return engine.error();
+  }
+  Result<CharacterSource> source = load_source(options.input);
+  if (!source.ok()) return about(options.input, source.error());
+  options.apply(source->recipe);
+  if (options.against.empty()) return compare_table(options, std::move(*source), session);
+  return compare_pair(options, std::move(*source), session);
 }
 
 RunCommand add(CLI::App& app) {
@@ -80,9 +147,11 @@ RunCommand add(CLI::App& app) {
       app,
       "Simulates a clip twice: with the few coordinates that `supple bake` uses, and with every vertex of the same\n"
       "mesh free. Tells the difference over the clip and the skin, how much of it the basis alone explains, and\n"
-      "how much faster the reduced step is. The full simulation takes its time.\n",
+      "how much faster the reduced step is. The full simulation takes its time.\n"
+      "With --engine or --against any two engines are compared, by how far they move the skin.\n",
       "  supple compare hero.glb --clip run\n"
-      "  supple compare hero.toml --sizes 20,45,100 --seconds 1\n");
+      "  supple compare hero.toml --sizes 20,45,100 --seconds 1\n"
+      "  supple compare hero.glb --engine posespace --against full\n");
   const auto options = std::make_shared<Options>();
   app.add_option("INPUT", options->input, "A character (.glb, .gltf) or a recipe (.toml)")->required()->type_name("");
   app.add_option("--clip", options->clip, "The clip to compare over [the first]")->type_name("NAME");
@@ -97,13 +166,23 @@ RunCommand add(CLI::App& app) {
       ->type_name("R,R,…");
   app.add_option("--step", options->step, "Time step of both [1/240]")->check(positive())->type_name("S");
   app.add_option("--seconds", options->seconds, "At most so much of the clip [2]")->check(positive())->type_name("S");
-  app.add_option("--tets", options->tets, "About how many tetrahedra")
-      ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))
-      ->type_name("N");
-  return [options](Session& session) { return compare(*options, session); };
+  add_character_options(app, *options);
+  add_cache_option(app, *options);
+  const CLI::Option* engine = app.get_option("--engine");
+  CLI::Option* against =
+      app.add_option("--against", options->against, "The engine to compare with [full]")->type_name("NAME");
+  for (const char* table : {"--sizes", "--poses"}) {
+    against->excludes(table);
+    app.get_option("--engine")->excludes(table);
+  }
+  return [options, engine](Session& session) {
+    if (engine->count() > 0 && options->against.empty()) options->against = "full";
+    return compare(*options, session);
+  };
 }
 
-const RegisteredCommand registered{17, "compare", "Compare a soft character with its full simulation.", add};
+const RegisteredCommand registered{17, "compare",
+                                   "Compare a soft character with its full simulation, or any two engines.", add};
 
 }  // namespace
 }  // namespace supple::compare_verb

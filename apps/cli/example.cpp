@@ -37,13 +37,13 @@ Error unknown_example(const std::string& name) {
 /// From the file, so that it names what a reader of the file finds.
 Status write_recipe_of(const CreatureExample& example, const Creature& creature, const std::filesystem::path& model,
                        const std::filesystem::path& recipe) {
-  const Result<LoadedCharacter> loaded = load_character(model);
-  SUPPLE_RETURN_IF_ERROR(loaded);
-  Result<CharacterChoices> choices = choose_for(*loaded, model.filename().string(), example.tets);
-  SUPPLE_RETURN_IF_ERROR(choices);
-  add_creature_choices(creature, loaded->character, choices->recipe);
-  choices->notes[""] = std::string(example.brief) + ".";
-  return write_file_atomically(recipe, write_recipe(choices->recipe, choices->notes));
+  const Result<CharacterFile> file = read_character_file(model);
+  SUPPLE_RETURN_IF_ERROR(file);
+  Result<RecipeProposal> proposal = propose_recipe(*file, model.filename().string(), example.tets);
+  SUPPLE_RETURN_IF_ERROR(proposal);
+  add_creature_choices(creature, file->character, proposal->recipe);
+  proposal->notes[""] = std::string(example.brief) + ".";
+  return write_file_atomically(recipe, write_recipe(proposal->recipe, proposal->notes));
 }
 
 Status write_example(const Options& options, Session& session) {

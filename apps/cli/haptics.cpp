@@ -3,7 +3,7 @@
 #include "supple/pipeline/object/haptics.h"
 #include "command.h"
 #include "samples/haptics_bridge.h"
-#include "supple/asset/subspace_archive.h"
+#include "supple/asset/asset_file.h"
 #include "supple/io/file.h"
 #include "supple/pictures/plot.h"
 
@@ -64,7 +64,7 @@ constexpr std::string_view bridge_name = "bridge";
 Result<SubspaceModel> load_object(const Options& options, Session& session) {
   if (options.object == bridge_name) return make_haptics_bridge(session.progress);
   session.progress.stage("reading");
-  Result<SubspaceModel> model = load_subspace_model(options.object);
+  Result<SubspaceModel> model = load_asset_of<SubspaceModel>(options.object);
   if (!model.ok()) return about(options.object, model.error());
   if (!model->anchored())
     return input_error(options.object +

@@ -33,15 +33,15 @@ Status init(const Options& options, Session& session) {
     return usage_error(
         fmt::format("{} exists already; name another file with -o, or --force to replace it", output.string()));
   session.progress.stage("reading");
-  const Result<LoadedCharacter> loaded = load_character(input);
-  if (!loaded.ok()) return about(options.input, loaded.error());
-  Result<CharacterChoices> choices = choose_for(*loaded, relative_name(input, output.parent_path()), options.tets);
-  if (!choices.ok()) return about(options.input, choices.error());
-  SUPPLE_RETURN_IF_ERROR(write_file_atomically(output, write_recipe(choices->recipe, choices->notes)));
-  session.warnings = loaded->character.warnings;
-  for (const std::string& line : choices->summary) session.line("{}", line);
+  const Result<CharacterFile> file = read_character_file(input);
+  if (!file.ok()) return about(options.input, file.error());
+  Result<RecipeProposal> proposal = propose_recipe(*file, relative_name(input, output.parent_path()), options.tets);
+  if (!proposal.ok()) return about(options.input, proposal.error());
+  SUPPLE_RETURN_IF_ERROR(write_file_atomically(output, write_recipe(proposal->recipe, proposal->notes)));
+  session.warnings = file->character.warnings;
+  for (const std::string& line : proposal->summary) session.line("{}", line);
   session.line("written       {}: read it, change what you like", output.string());
-  session.result = choices->json;
+  session.result = proposal->json;
   session.result["recipe"] = output.string();
   return {};
 }

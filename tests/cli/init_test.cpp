@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_cli.h"
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_source.h"
 
 namespace supple::cli_init_test {
 namespace {
@@ -21,7 +21,7 @@ TEST_F(InitCommand, WritesARecipeThatCanBeFollowed) {
   EXPECT_EQ(recipe->input, "in/mascot.glb");
   EXPECT_EQ(recipe->tets, 1500);
   EXPECT_EQ(recipe->clips, (std::vector<std::string>{"walk", "hop", "wave"}));
-  const Result<RecipeCharacter> prepared = prepare_character(*recipe, folder);
+  const Result<CharacterSource> prepared = load_source(*recipe, folder);
   ASSERT_TRUE(prepared.ok()) << prepared.error().message;
   EXPECT_EQ(prepared->character.clips.size(), 3u);
 }

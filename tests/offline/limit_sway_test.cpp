@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default stiffness: as the frequency says, and more where flesh would swing farther than it is thick.
-#include "supple/offline/posespace/limit_sway.h"
+#include "supple/offline/fitting/limit_sway.h"
 
 #include "supple/fem/linear_solver.h"
-#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 
 #include "support/bodies.h"
 

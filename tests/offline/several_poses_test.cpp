@@ -3,10 +3,10 @@
 // jumps, and what they gain against the full simulation.
 #include "supple/fem/modes.h"
 #include "supple/offline/cubature/cubature_samples.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/cubature/blended_pose.h"
-#include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/runtime/posespace/cubature_forces.h"
 #include "support/bodies.h"
 #include "support/soft_limb.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clips as the simulation sees them, and simulated: loops, cuts, ranges, interpolation.
-#include "supple/pipeline/character/simulate_clip.h"
+#include "supple/pipeline/character/engine_posespace.h"
 
 #include "supple/rig/motion/sample_clip.h"
 #include "support/soft_limb.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers' characters that jump, fall, strike and die: every clip of them, as it comes. No step breaks down, and
 // flesh stays on the body.
-#include "supple/pipeline/character/build_character.h"
-#include "supple/pipeline/character/simulate_clip.h"
+#include "supple/pipeline/character/build_posespace.h"
+#include "supple/pipeline/character/engine_posespace.h"
 
 #include <gtest/gtest.h>
 
@@ -25,10 +25,10 @@ TEST_P(ViolentMotion, BreaksNoStepAndKeepsTheFleshOn) {
   for (const Clip& clip : built->character().clips) {
     for (const bool loop : {false, true}) {
       SimulateSettings settings;
-      settings.loop = loop && closes(built->rig, clip);
+      settings.loop = loop && closes(built->rig(), clip);
       if (loop && !settings.loop) continue;
       const Result<SimulatedClip> run =
-          simulate_clip(built->reduced.model, built->reduced.flesh_frequency, built->rig, clip, settings);
+          simulate_clip(built->reduced.model, built->reduced.flesh_frequency, built->rig(), clip, settings);
       ASSERT_TRUE(run.ok()) << run.error().message;
       EXPECT_EQ(run->recovered, 0) << clip.name;
       for (Eigen::Index k = 0; k < run->coordinates.cols(); k += 4) {

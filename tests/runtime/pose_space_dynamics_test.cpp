@@ -4,7 +4,7 @@
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
 #include "runtime/allocation_counter.h"
-#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "support/soft_limb.h"
 
 #include <gtest/gtest.h>

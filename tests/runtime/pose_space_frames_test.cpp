@@ -5,7 +5,7 @@
 
 #include "runtime/allocation_counter.h"
 #include "supple/base/parallel.h"
-#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/runtime/posespace/crowd.h"
 #include "support/bodies.h"
 #include "support/soft_limb.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes followed to the embedded body, on characters of our own.
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_body.h"
 
 #include "samples/creatures.h"
 #include "supple/io/gltf/write_character.h"
@@ -38,9 +38,9 @@ class RecipeCharacterTest : public testing::Test {
     recipe.tets = 1500;
     return recipe;
   }
-  static RecipeCharacter prepared(const Recipe& recipe) { return prepare_character(recipe, folder()).value(); }
+  static CharacterSource prepared(const Recipe& recipe) { return load_source(recipe, folder()).value(); }
   static void expect_refusal(const Recipe& recipe, const std::string& words) {
-    const Result<RecipeCharacter> result = prepare_character(recipe, folder());
+    const Result<CharacterSource> result = load_source(recipe, folder());
     ASSERT_FALSE(result.ok());
     EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
   }
@@ -70,7 +70,7 @@ TEST_F(RecipeCharacterTest, PosesComeFromTheFileAndFromClips) {
   Recipe recipe = plain();
   const std::string clip = prepared(plain()).character.clips.at(0).name;
   recipe.poses = {{"bent_forward", "", 0}, {"moment", clip, 0.25}};
-  const RecipeCharacter result = prepared(recipe);
+  const CharacterSource result = prepared(recipe);
   ASSERT_EQ(result.poses.size(), 2u);
   const Creature creature = make_x_shape();
   const Skeleton made_of = make_character(creature, 1200).skeleton;
@@ -100,7 +100,7 @@ TEST_F(RecipeCharacterTest, ClipsAreChosenAndAdded) {
                        Interpolation::linear,
                        {{joint, 0, Vec3(0, 0, 0), std::nullopt, std::nullopt},
                         {joint, 2, Vec3(0, 0, 30), std::nullopt, std::nullopt}}}};
-  const RecipeCharacter result = prepared(recipe);
+  const CharacterSource result = prepared(recipe);
   ASSERT_EQ(result.character.clips.size(), 1u);
   EXPECT_EQ(result.character.clips[0].name, "nod");
   EXPECT_EQ(result.character.clips[0].duration, 2);
@@ -147,7 +147,7 @@ TEST(RecipeMotions, FramesOfABvhFileBecomeAClip) {
   recipe.clips.emplace();
   recipe.motions = {{"mocap/cmu_02_01/02_01.bvh", "", "", std::nullopt},
                     {"mocap/cmu_02_01/02_01.bvh", "part", "", std::array{12, 60}}};
-  const Result<RecipeCharacter> result = prepare_character(recipe, assets);
+  const Result<CharacterSource> result = load_source(recipe, assets);
   ASSERT_TRUE(result.ok()) << result.error().message;
   const std::vector<Clip>& clips = result->character.clips;
   ASSERT_EQ(clips.size(), 2u);
@@ -168,15 +168,14 @@ TEST(RecipeMotions, FramesOfABvhFileBecomeAClip) {
       0.01);
   EXPECT_LT(whole[to_size(knee)].rotation.angularDistance(part[to_size(knee)].rotation), 0.15);
   recipe.motions[1].frames = {12, 100000};
-  EXPECT_FALSE(prepare_character(recipe, assets).ok());
+  EXPECT_FALSE(load_source(recipe, assets).ok());
 }
 
 TEST_F(RecipeCharacterTest, PaintReachesTheBody) {
   Recipe recipe = plain();
   recipe.poses = {{"straight", "", 0}, {"bent_forward", "", 0}};
-  const RecipeCharacter character = prepared(recipe);
-  const CharacterRig rig = recipe_rig(recipe, character).value();
-  const RecipeBody bare = embed_recipe(recipe, folder(), character, rig).value();
+  const CharacterSource character = prepared(recipe);
+  const CharacterBody bare = make_body(character).value();
   ASSERT_EQ(bare.body.mesh.materials.size(), 1u);
   EXPECT_NEAR(bare.body.mesh.materials[0].young, bare.base.young, 1e-9 * bare.base.young);
 
@@ -203,7 +202,7 @@ TEST_F(RecipeCharacterTest, PaintReachesTheBody) {
   density.quantity = PaintQuantity::density;
   density.file = "light.txt";
   recipe.paints = {softness, fixity, density};
-  const RecipeBody body = embed_recipe(recipe, folder(), character, rig).value();
+  const CharacterBody body = make_body(prepared(recipe)).value();
   EXPECT_GT(body.body.fixed_vertices.size(), bare.body.fixed_vertices.size());
   EXPECT_TRUE(std::is_sorted(body.body.fixed_vertices.begin(), body.body.fixed_vertices.end()));
   EXPECT_NEAR(body.body.mesh.material_of(0).density, 500, 1e-6);
@@ -221,17 +220,17 @@ TEST_F(RecipeCharacterTest, WrongPaintIsNamedWithItsLine) {
   std::ofstream(folder() / "short.txt") << "1 2 3\n";
   std::ofstream(folder() / "word.txt") << "1\nsoft\n";
   std::ofstream negative(folder() / "negative.txt");
-  const RecipeCharacter whole = prepared(plain());
+  const CharacterSource whole = prepared(plain());
   for (const std::vector<Index>& primitive : whole.character.meshes[0].welded_vertex)
     for (std::size_t v = 0; v < primitive.size(); ++v) negative << "-1\n";
   negative.close();
   const auto expect = [&](const std::string& paint, const std::string& line, const std::string& words) {
     const std::string text = "input = \"x.glb\"\n[body]\ntets = 1500\n[[paint]]\nquantity = \"young\"\n" + paint;
     const Recipe recipe = parse_recipe(text, "x.toml", folder()).value();
-    Result<RecipeCharacter> character = prepare_character(recipe, folder());
+    const Result<CharacterSource> character = load_source(recipe, folder());
     Error error;
     if (character.ok())
-      error = embed_recipe(recipe, folder(), *character, recipe_rig(recipe, *character).value()).error();
+      error = make_body(*character).error();
     else
       error = character.error();
     EXPECT_EQ(error.kind, ErrorKind::input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/character/recipe_patches.h"
+#include "supple/pipeline/character/build_posespace.h"
 
 #include "samples/creatures.h"
 
@@ -11,19 +11,19 @@ namespace supple::recipe_patches_test {
 namespace {
 
 struct Built {
-  RecipeCharacter prepared;
+  RawCharacter character;
   CharacterRig rig;
   EmbeddedBody body;
 };
 
 Built build(std::string_view name, int tets) {
   const CreatureExample* example = find_creature_example(name);
-  RecipeCharacter prepared{make_character(example->make(), 2000), {}};
-  CharacterRig rig = CharacterRig::create(prepared.character).value();
+  RawCharacter character = make_character(example->make(), 2000);
+  CharacterRig rig = CharacterRig::create(character).value();
   EmbedSettings settings;
   settings.meshing.tets = tets;
-  EmbeddedBody body = embed_character(prepared.character, rig, settings).value();
-  return {std::move(prepared), std::move(rig), std::move(body)};
+  EmbeddedBody body = embed_character(character, rig, settings).value();
+  return {std::move(character), std::move(rig), std::move(body)};
 }
 
 Recipe recipe_of(std::string_view name) {
@@ -41,7 +41,7 @@ int total_modes(const Patches& made) {
 
 TEST(RecipePatches, TheGorillaHasThePapersSix) {
   const Built gorilla = build("gorilla", 4000);
-  const Result<Patches> made = recipe_patches(recipe_of("gorilla"), gorilla.prepared, gorilla.rig, gorilla.body);
+  const Result<Patches> made = recipe_patches(recipe_of("gorilla"), gorilla.character, gorilla.rig, gorilla.body);
   ASSERT_TRUE(made.ok()) << made.error().message;
   ASSERT_EQ(made->patches.size(), 6u);
   EXPECT_EQ(total_modes(*made), 100);
@@ -55,7 +55,7 @@ TEST(RecipePatches, TheGorillaHasThePapersSix) {
   // The same ones are found without being told.
   Recipe silent;
   silent.flesh.size = 77;
-  const Result<Patches> found = recipe_patches(silent, gorilla.prepared, gorilla.rig, gorilla.body);
+  const Result<Patches> found = recipe_patches(silent, gorilla.character, gorilla.rig, gorilla.body);
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->patches.size(), 6u);
   EXPECT_EQ(total_modes(*found), 77);
@@ -69,14 +69,14 @@ TEST(RecipePatches, SomeCountedSomeShared) {
   recipe.locals[1].modes = 0;
   recipe.locals[2].modes = 0;
   recipe.flesh.size = 40;
-  const Result<Patches> made = recipe_patches(recipe, arm.prepared, arm.rig, arm.body);
+  const Result<Patches> made = recipe_patches(recipe, arm.character, arm.rig, arm.body);
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(made->patches[0].modes, 15);
   EXPECT_EQ(total_modes(*made), 40);
   EXPECT_GE(made->patches[2].modes, 4);
 
   recipe.locals = {{"up", {}, {Vec3(-0.15, 0, 0)}, {}, 0}, {"out", {}, {}, {{Vec3(0.4, 0, 0), Vec3(0.6, 0, 0)}}, 0}};
-  const Result<Patches> placed = recipe_patches(recipe, arm.prepared, arm.rig, arm.body);
+  const Result<Patches> placed = recipe_patches(recipe, arm.character, arm.rig, arm.body);
   ASSERT_TRUE(placed.ok()) << placed.error().message;
   EXPECT_EQ(placed->patches.size(), 2u);
   EXPECT_EQ(total_modes(*placed), 40);
@@ -84,7 +84,7 @@ TEST(RecipePatches, SomeCountedSomeShared) {
 
 TEST(RecipePatches, TheXIsOne) {
   const Built x = build("x_shape", 2000);
-  const Result<Patches> made = recipe_patches({}, x.prepared, x.rig, x.body);
+  const Result<Patches> made = recipe_patches({}, x.character, x.rig, x.body);
   ASSERT_TRUE(made.ok());
   ASSERT_EQ(made->patches.size(), 1u);
   EXPECT_EQ(made->patches[0].weights.minCoeff(), 1.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // [[reach]] of a recipe on the example arm: where its tip is at the times of the keys, and what is refused.
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_source.h"
 
 #include "samples/creatures.h"
 #include "supple/io/gltf/write_character.h"
@@ -31,10 +31,10 @@ class RecipeReachTest : public testing::Test {
     return parse_recipe("input = \"arm.glb\"\n" + text, "arm.toml", folder()).value();
   }
   static RawCharacter prepared(const std::string& text) {
-    return prepare_character(parsed(text), folder()).value().character;
+    return load_source(parsed(text), folder()).value().character;
   }
   static void expect_refusal(const std::string& text, const std::string& words) {
-    const Result<RecipeCharacter> result = prepare_character(parsed(text), folder());
+    const Result<CharacterSource> result = load_source(parsed(text), folder());
     ASSERT_FALSE(result.ok()) << text;
     EXPECT_EQ(result.error().kind, ErrorKind::input);
     EXPECT_EQ(result.error().message.find("arm.toml, " + words), 0u) << result.error().message;

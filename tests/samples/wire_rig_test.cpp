@@ -3,7 +3,7 @@
 #include "samples/creatures.h"
 #include "supple/io/gltf/write_character.h"
 #include "supple/mesh/bounds.h"
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_source.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -39,8 +39,8 @@ class WireRigTest : public testing::Test {
     return recipe;
   }
 
-  const RecipeCharacter prepared = prepare_character(recipe(), folder()).value();
-  const CharacterRig rig = recipe_rig(recipe(), prepared).value();
+  const CharacterSource prepared = load_source(recipe(), folder()).value();
+  const CharacterRig& rig = prepared.rig;
   const CharacterRig skin = CharacterRig::create(prepared.character).value();
 };
 

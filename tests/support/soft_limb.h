@@ -6,7 +6,7 @@
 #include "supple/mesh/box.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/posespace/reduce_body.h"
-#include "supple/pipeline/character/simulate_clip.h"
+#include "supple/pipeline/character/engine_posespace.h"
 #include "support/rigs.h"
 
 #include <cmath>

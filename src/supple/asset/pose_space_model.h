@@ -15,6 +15,7 @@
 // their patch: sites that the same coordinates move stand in one block, which holds these columns only.
 #pragma once
 
+#include "supple/asset/frame_sites.h"
 #include "supple/base/types.h"
 #include "supple/fem/material.h"
 #include "supple/rig/deform/pose_space.h"
@@ -37,13 +38,6 @@ enum class BasisDirections { rotating, world };
 struct PosedTet {
   std::array<Index, 4> points{};
   Mat3 inverse_edges = Mat3::Identity();  ///< (X1−X0 X2−X0 X3−X0)⁻¹ in the neutral pose [1/m]
-};
-
-/// The rotation of a point of the flesh: a blend of the rotations of up to four frame sites.
-struct FrameBlend {
-  static constexpr int most = 4;
-  std::array<Index, most> site{};
-  std::array<double, most> weight{};  ///< sum one, largest first
 };
 
 /// A set of cubature elements that are all moved by the same coordinates.

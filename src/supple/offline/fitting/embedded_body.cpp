@@ -3,6 +3,7 @@
 
 #include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
+#include "supple/mesh/topology.h"
 #include "supple/offline/fitting/surface_carry.h"
 #include "supple/offline/stage_archives.h"
 
@@ -70,6 +71,27 @@ Result<FittedShape> find_or_fit(const EmbeddedBody& body, const std::vector<Vec3
 }
 
 }  // namespace
+
+std::vector<Index> hold_loose_pieces(const TetMesh& mesh, const std::vector<Index>& fixed) {
+  const Components pieces = connected_components(mesh);
+  std::vector<char> is_fixed(mesh.vertices.size(), 0);
+  for (const Index v : fixed) is_fixed[to_size(v)] = 1;
+  std::vector<int> held(to_size(pieces.count), 0);
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    int count = 0;
+    for (const Index v : mesh.elements[e]) count += is_fixed[to_size(v)];
+    int& best = held[to_size(pieces.label[e])];
+    best = std::max(best, count);
+  }
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    if (held[to_size(pieces.label[e])] >= 3) continue;
+    for (const Index v : mesh.elements[e]) is_fixed[to_size(v)] = 1;
+  }
+  std::vector<Index> result;
+  for (std::size_t v = 0; v < is_fixed.size(); ++v)
+    if (is_fixed[v]) result.push_back(static_cast<Index>(v));
+  return result;
+}
 
 Result<EmbeddedBody> embed_character(const RawCharacter& character, const CharacterRig& rig,
                                      const EmbedSettings& settings, Progress& progress) {

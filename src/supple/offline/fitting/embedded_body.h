@@ -35,6 +35,9 @@ struct EmbeddedBody {
 Result<EmbeddedBody> embed_character(const RawCharacter& character, const CharacterRig& rig,
                                      const EmbedSettings& settings = {}, Progress& progress = Progress::silent());
 
+/// The given vertices, and all of every piece that none of them holds: it can only follow the rig. Ascending.
+std::vector<Index> hold_loose_pieces(const TetMesh& mesh, const std::vector<Index>& fixed);
+
 /// The rest shapes of some poses, and the rig of the mesh that reproduces them.
 struct FittedPoses {
   std::shared_ptr<const Rig> rig;  ///< Φ: positions of the mesh's vertices, exact in the fitted poses

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/full/full_pose_dynamics.h"
 
-#include "supple/offline/posespace/frame_sites.h"
+#include "supple/offline/fitting/frame_sites.h"
 
 #include <Eigen/Geometry>
+
+#include <algorithm>
 
 namespace supple {
 namespace {
@@ -19,7 +21,7 @@ VecX turned(const Mat3& R, const VecX& x) {
 
 Result<FullPoseDynamics> FullPoseDynamics::create(const TetMesh& mesh, MaterialModel material,
                                                   std::span<const Index> fixed, std::shared_ptr<const Rig> rest,
-                                                  const PoseSpaceSettings& settings, const FrameSites* frames) {
+                                                  const SoftStepSettings& settings, const FrameSites* frames) {
   Result<ElasticBody> body = ElasticBody::create(mesh, material);
   SUPPLE_RETURN_IF_ERROR(body);
   Result<FreeVertices> free = FreeVertices::create(*body, fixed);
@@ -30,7 +32,7 @@ Result<FullPoseDynamics> FullPoseDynamics::create(const TetMesh& mesh, MaterialM
 }
 
 FullPoseDynamics::FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVertices free,
-                                   std::shared_ptr<const Rig> rest, const PoseSpaceSettings& settings)
+                                   std::shared_ptr<const Rig> rest, const SoftStepSettings& settings)
     : mesh_(mesh),
       neutral_(body),
       body_(std::move(body)),
@@ -73,7 +75,7 @@ void FullPoseDynamics::find_rest_stiffness() {
 
 VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
   if (known_ < 2) return VecX::Zero(u_.size());
-  const bool newmark = settings_.integrator == PoseSpaceIntegrator::newmark;
+  const bool newmark = settings_.integrator == SoftIntegrator::newmark;
   const double hh = settings_.time_step * settings_.time_step;
   const Mat3 W = placement.rotation.toRotationMatrix();
   VecX a = turned(W, x_) - 2 * last_.rest + before_last_.rest - 2 * (last_.displacement - turned(W, u_)) +
@@ -90,8 +92,18 @@ VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
   return turned(W.transpose(), continued);
 }
 
-bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
-  const bool newmark = settings_.integrator == PoseSpaceIntegrator::newmark;
+void FullPoseDynamics::add_air(const RigidTransform& placement, const SoftForces& forces, VecX& a) const {
+  if (!(forces.drag > 0) || known_ < 1) return;
+  const Mat3 W = placement.rotation.toRotationMatrix();
+  const Vec3 moved = placement.translation - last_.translation;
+  for (Eigen::Index v = 0; v < a.size(); v += 3) {
+    const Vec3 velocity = (W * x_.segment<3>(v) - last_.rest.segment<3>(v) + moved) / settings_.time_step;
+    a.segment<3>(v) += forces.drag * (W.transpose() * (velocity - forces.wind));
+  }
+}
+
+bool FullPoseDynamics::solve(const VecX& force, double mass_damping, SoftStepReport& report) {
+  const bool newmark = settings_.integrator == SoftIntegrator::newmark;
   const double h = settings_.time_step;
   const double c_v = (newmark ? 2 : 1) / h;
   const double c_a = (newmark ? 4 : 1) / (h * h);
@@ -104,14 +116,14 @@ bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
     update();
     body_.internal_force_and_stiffness(next, f, K_);
-    VecX residual = neutral_.consistent_mass() * VecX(next_a + settings_.mass_damping * next_v) + f +
+    VecX residual = neutral_.consistent_mass() * VecX(next_a + mass_damping * next_v) + f +
                     settings_.stiffness_damping * (K_rest_ * next_v) - force;
     solver_->free().clear_fixed(residual);
     if (iteration == 0) first = residual.norm();
     report.residual = first > 0 ? residual.norm() / first : 0;
     const auto solve_with = [&] {
       K_.combine(1, settings_.stiffness_damping * c_v, K_rest_);
-      K_.combine(1, c_a + settings_.mass_damping * c_v, neutral_.consistent_mass());
+      K_.combine(1, c_a + mass_damping * c_v, neutral_.consistent_mass());
       delta.resize(0);
       return solver_->solve(K_, residual, delta).outcome != LinearReport::Outcome::indefinite;
     };
@@ -128,15 +140,18 @@ bool FullPoseDynamics::solve(const VecX& force, PoseSpaceReport& report) {
   return true;
 }
 
-PoseSpaceReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,
-                                       const SoftForces& forces) {
+SoftStepReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,
+                                      const SoftForces& forces) {
   pose(p);
   VecX a = acceleration(placement);
   const VecX before = u_;
   const Vec3 g = placement.rotation.conjugate() * forces.gravity;
   for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) -= g;
-  PoseSpaceReport report;
-  if (!solve(neutral_.consistent_mass() * VecX(-a), report)) {
+  add_air(placement, forces, a);
+  SoftStepReport report;
+  // Air that all mass feels alike is damping by mass: stable however strong.
+  const double mass_damping = settings_.mass_damping + std::max(0.0, forces.drag);
+  if (!solve(neutral_.consistent_mass() * VecX(-a), mass_damping, report)) {
     report.recovered = true;
     u_.setZero(), v_.setZero(), a_.setZero();
     known_ = 0;

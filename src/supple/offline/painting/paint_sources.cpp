@@ -114,4 +114,24 @@ Result<std::vector<double>> load_tet_paint(const std::filesystem::path& path, st
   return tet_paint_from_text(*text, path.string(), elements);
 }
 
+std::vector<double> share_of_joints(const RawCharacter& character, std::span<const Index> joints) {
+  std::vector<char> chosen(character.skeleton.joints.size(), 0);
+  for (const Index joint : joints) chosen[to_size(joint)] = 1;
+  std::vector<double> share;
+  for (const CharacterMesh& mesh : character.meshes) {
+    for (std::size_t v = 0; v < mesh.surface.vertices.size(); ++v) {
+      double sum = mesh.skin < 0 ? chosen[to_size(mesh.node)] : 0;
+      if (mesh.skin >= 0) {
+        const Skin& skin = character.skins[to_size(mesh.skin)];
+        for (Index k = mesh.weights.first[v]; k < mesh.weights.first[v + 1]; ++k) {
+          const Index joint = skin.joints[to_size(mesh.weights.joint[to_size(k)])];
+          if (chosen[to_size(joint)]) sum += mesh.weights.weight[to_size(k)];
+        }
+      }
+      share.push_back(sum);
+    }
+  }
+  return share;
+}
+
 }  // namespace supple

@@ -11,6 +11,7 @@
 #include "supple/rig/raw_character.h"
 
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 namespace supple {
@@ -28,5 +29,8 @@ Result<std::vector<double>> load_paint(const RawCharacter& character, const std:
 /// Reads one finite number for each of `elements` tetrahedra.
 Result<std::vector<double>> load_tet_paint(const std::filesystem::path& path, std::size_t elements);
 Result<std::vector<double>> tet_paint_from_text(std::string_view text, const std::string& name, std::size_t elements);
+
+/// How much of every vertex of the skin hangs on the given joints, from 0 to 1 (all meshes, one after the other).
+std::vector<double> share_of_joints(const RawCharacter& character, std::span<const Index> joints);
 
 }  // namespace supple

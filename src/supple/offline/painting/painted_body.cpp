@@ -80,6 +80,15 @@ Result<std::vector<double>> to_quantity(PaintQuantity quantity, std::span<const 
   return values;
 }
 
+void multiply_softness(double factor, std::span<const double> share, std::vector<PaintedQuantity>& paints) {
+  PaintedQuantity softness{PaintQuantity::softness, std::vector<double>(share.size(), 1.0)};
+  for (const PaintedQuantity& painted : paints)
+    if (painted.quantity == PaintQuantity::softness) softness = painted;
+  for (std::size_t e = 0; e < softness.values.size(); ++e) softness.values[e] *= std::pow(factor, share[e]);
+  std::erase_if(paints, [](const PaintedQuantity& paint) { return paint.quantity == PaintQuantity::softness; });
+  paints.push_back(std::move(softness));
+}
+
 void paint_materials(TetMesh& mesh, const ElasticMaterial& base, std::span<const PaintedQuantity> paints) {
   mesh.materials.clear();
   mesh.regions.clear();

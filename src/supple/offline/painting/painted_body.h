@@ -38,6 +38,10 @@ struct PaintedQuantity {
   std::vector<double> values;  ///< per element
 };
 
+/// A part of the body, `share` of each element from 0 to 1, gets softer by a factor, on top of the softness among the
+/// paints, which is one where there is none. The factor runs geometrically with the share.
+void multiply_softness(double factor, std::span<const double> share, std::vector<PaintedQuantity>& paints);
+
 /// Gives the mesh materials of its own: `base` with what was painted, later paint over earlier. Elements share one
 /// material where E, ρ and 1 − 2ν (how compressible they are) differ by less than 0.5 %; it has the mean of theirs, so
 /// that the steps stay far below what can be seen and even paint is kept exactly.

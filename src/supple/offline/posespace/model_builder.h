@@ -8,8 +8,8 @@
 #include "supple/mesh/embedding.h"
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/cubature/cubature.h"
+#include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/posespace/bases/pose_basis.h"
-#include "supple/offline/posespace/frame_sites.h"
 
 namespace supple {
 

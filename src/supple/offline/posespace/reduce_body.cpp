@@ -5,10 +5,10 @@
 #include "supple/math/dense/decompositions.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/basis_store.h"
 #include "supple/offline/posespace/bases/choose_poses.h"
-#include "supple/offline/posespace/flesh_frequency.h"
 #include "supple/offline/posespace/model_builder.h"
 
 #include <Eigen/LU>
@@ -20,28 +20,6 @@ namespace supple {
 namespace {
 
 // ---- what can move --------------------------------------------------------------------------------------------------
-
-/// The given vertices, and all of every piece that none of them holds: it can only follow the rig.
-std::vector<Index> hold_loose_pieces(const TetMesh& mesh, const std::vector<Index>& fixed) {
-  const Components pieces = connected_components(mesh);
-  std::vector<char> is_fixed(mesh.vertices.size(), 0);
-  for (const Index v : fixed) is_fixed[to_size(v)] = 1;
-  std::vector<int> held(to_size(pieces.count), 0);
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    int count = 0;
-    for (const Index v : mesh.elements[e]) count += is_fixed[to_size(v)];
-    int& best = held[to_size(pieces.label[e])];
-    best = std::max(best, count);
-  }
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    if (held[to_size(pieces.label[e])] >= 3) continue;
-    for (const Index v : mesh.elements[e]) is_fixed[to_size(v)] = 1;
-  }
-  std::vector<Index> result;
-  for (std::size_t v = 0; v < is_fixed.size(); ++v)
-    if (is_fixed[v]) result.push_back(static_cast<Index>(v));
-  return result;
-}
 
 /// All of 0 … count − 1 that aren't in `ascending`.
 std::vector<Index> indices_without(const std::vector<Index>& ascending, Index count) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baking: a built character simulated over its clips, and written so that others can play it.
+// Baking: a character simulated over its clips by whichever engine, and written so that others can play it. Peaks,
+// frame rates and files come from what every engine gives (engine.h), so no engine is named here.
 #pragma once
 
 #include "supple/export/write_point_cache.h"
 #include "supple/export/write_soft_glb.h"
-#include "supple/pipeline/character/simulate_clip.h"
-#include "supple/pipeline/character/soft_character.h"
+#include "supple/pipeline/character/engine.h"
 
 namespace supple {
 
@@ -46,13 +46,16 @@ struct BakeReport {
   std::vector<BakedClipReport> clips;
   SoftGlbReport glb;
   std::vector<std::filesystem::path> files;
-  double height = 0;  ///< [m]
+  double height = 0;  ///< of the character at rest [m], see character_height()
   double simulate_seconds = 0, write_seconds = 0;
 };
 
 /// `output`: a .glb or .gltf file, or the folder of point caches. Nothing is written unless all of it works.
-Result<BakeReport> bake_character(const SoftCharacter& soft, const Recipe& recipe, const std::filesystem::path& folder,
-                                  const std::filesystem::path& output, const BakeSettings& settings,
-                                  Progress& progress = Progress::silent());
+Result<BakeReport> bake_character(const SoftCharacter& soft, const std::filesystem::path& output,
+                                  const BakeSettings& settings, Progress& progress = Progress::silent());
+
+/// Some of the character's clips by their names, or all where none is named. Fails where there is no such clip, or
+/// none.
+Result<std::vector<Index>> chosen_clips(const RawCharacter& character, const std::vector<std::string>& names);
 
 }  // namespace supple

@@ -7,6 +7,7 @@
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
+#include "supple/pipeline/character/compare_engines.h"
 
 #include <Eigen/Cholesky>
 
@@ -34,8 +35,9 @@ double median(std::vector<double>& values) {
 
 FullComparison::FullComparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings)
     : built_(built),
-      motion_(built.rig, clip, false, built.reduced.model->height),
-      dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)) {
+      motion_(built.rig(), clip, false, built.reduced.model->height),
+      dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)),
+      height_(height_of(built.source)) {
   const double length = std::min(settings.most_seconds, clip.duration - motion_.start());
   run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;
 }
@@ -45,7 +47,7 @@ Status FullComparison::run_full(CompareReport& report, Progress& progress) {
   Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
                                                            reduced.model->rest, dynamics_, &reduced.frames);
   SUPPLE_RETURN_IF_ERROR(full);
-  CharacterPose pose = built_.rig.neutral();
+  CharacterPose pose = built_.rig().neutral();
   std::vector<double> step_times;
   progress.stage("simulating every vertex");
   for (int k = 0; k < run_.steps; ++k) {
@@ -73,7 +75,7 @@ Result<CompareRow> FullComparison::run_reduced(const ReducedBody& reduced) const
   row.projection = projection_error(reduced, bases);
   Result<PoseSpaceDynamics<float>> dynamics = PoseSpaceDynamics<float>::create(reduced.model, dynamics_);
   SUPPLE_RETURN_IF_ERROR(dynamics);
-  CharacterPose pose = built_.rig.neutral();
+  CharacterPose pose = built_.rig().neutral();
   std::vector<Vec3> shown(to_size(reduced.model->surface.vertex_count()));
   std::vector<double> step_times;
   double difference = 0, total = 0;
@@ -113,7 +115,7 @@ void FullComparison::record(const FullPoseDynamics& full, const CharacterPose& p
   run_.skin.push_back(built_.body.body.embedding.interpolate(full.displacements()));
   const auto& skin = run_.skin.back();
   for (Eigen::Index v = 0; v < skin.rows(); v += 3)
-    report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / built_.reduced.model->height);
+    report.peak = std::max(report.peak, skin.col(0).segment<3>(v).norm() / height_);
   std::vector<Mat3> turns =
       blended_rotations(built_.reduced.mesh, built_.reduced.frames, evaluate_all(*built_.reduced.model->rest, pose.p));
   std::vector<Mat3> back = turns;
@@ -143,17 +145,13 @@ double FullComparison::projection_error(const ReducedBody& reduced, std::span<co
   return total > 0 ? std::sqrt(left / total) : 0;
 }
 
-Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::path& folder,
-                                   const CompareSettings& settings, Progress& progress) {
-  Result<BuiltCharacter> built = build_character(recipe, folder, progress);
+Result<CompareReport> compare_full(CharacterSource source, const CompareSettings& settings, Progress& progress) {
+  const Result<Index> chosen = clip_to_compare(source, settings.clip);
+  SUPPLE_RETURN_IF_ERROR(chosen);
+  Result<BuiltCharacter> built = build_character(std::move(source), progress);
   SUPPLE_RETURN_IF_ERROR(built);
-  const std::vector<Clip>& clips = built->character().clips;
-  const auto clip = settings.clip.empty() ? clips.begin()
-                                          : std::find_if(clips.begin(), clips.end(),
-                                                         [&](const Clip& c) { return c.name == settings.clip; });
-  if (clip == clips.end())
-    return input_error(settings.clip.empty() ? std::string("the character has no animation to compare over")
-                                             : fmt::format("there is no clip \"{}\"", settings.clip));
+  const Recipe& recipe = built->source.recipe;
+  const Clip* clip = &built->character().clips[to_size(*chosen)];
   CompareReport report;
   report.clip = clip->name;
   FullComparison comparison(*built, *clip, settings);
@@ -166,8 +164,8 @@ Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::
       other.flesh.size = size;
       other.flesh.poses = count;
       // All against one truth: in the rest shapes of the character as its recipe builds it.
-      const Result<ReducedBody> reduced = reduce_character(other, built->prepared, built->rig, built->body, progress,
-                                                           StageStore::none(), built->reduced.model->rest);
+      const Result<ReducedBody> reduced =
+          reduce_character(other, built->source, built->body, progress, StageStore::none(), built->reduced.model->rest);
       SUPPLE_RETURN_IF_ERROR(reduced);
       Result<CompareRow> row = comparison.run_reduced(*reduced);
       SUPPLE_RETURN_IF_ERROR(row);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reduced character against the truth: every vertex of the same mesh simulated over the same clip, with the same
+// The pose-space engine's own comparison: reduced characters of several sizes against the truth, with what the basis
+// alone costs. Any two engines are compared by compare_engines.h.
+//
+// The truth is every vertex of the same mesh simulated over the same clip, with the same
 // materials, bones, rest shape, damping and step (offline/full/full_pose_dynamics.h).
 //
 //   error       √(Σ |ū_reduced − ū_full|² / Σ |ū_full|²) over the vertices of the skin and the steps of the clip
 //   projection  the same for the best that any coordinates could do: what the basis alone costs
 #pragma once
 
-#include "supple/pipeline/character/build_character.h"
+#include "supple/pipeline/character/build_posespace.h"
 #include "supple/pipeline/character/simulate_clip.h"
+#include "supple/runtime/posespace/pose_space_dynamics.h"
 
 namespace supple {
 
@@ -76,10 +80,11 @@ class FullComparison {
   const BuiltCharacter& built_;
   ClipMotion motion_;
   PoseSpaceSettings dynamics_;
+  double height_;  ///< [m]
   FullRun run_;
 };
 
-Result<CompareReport> compare_full(const Recipe& recipe, const std::filesystem::path& folder,
-                                   const CompareSettings& settings, Progress& progress = Progress::silent());
+Result<CompareReport> compare_full(CharacterSource source, const CompareSettings& settings,
+                                   Progress& progress = Progress::silent());
 
 }  // namespace supple

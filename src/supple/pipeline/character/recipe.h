@@ -102,7 +102,7 @@ std::string paint_name(const RecipePaint& paint);
 struct RecipeMaterial {
   MaterialModel model = MaterialModel::flesh;
   std::optional<double> young;  ///< [Pa]
-  double frequency = 4;         ///< [Hz], where `young` isn't given: see offline/posespace/flesh_frequency.h
+  double frequency = 4;         ///< [Hz], where `young` isn't given: see offline/fitting/flesh_frequency.h
   double poisson = 0.45;
   double density = 1000;  ///< [kg/m³]
   bool operator==(const RecipeMaterial&) const = default;

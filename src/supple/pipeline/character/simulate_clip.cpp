@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "supple/base/clock.h"
-#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,96 +12,115 @@
 namespace supple {
 namespace {
 
-using Dynamics = PoseSpaceDynamics<float>;
-
-/// Drives an instance along a clip.
-class Run {
+/// Drives flesh along a clip.
+class ClipDrive {
  public:
-  Run(Dynamics& dynamics, const ClipMotion& motion, const CharacterRig& rig, const SoftForces& forces,
-      SimulatedClip& result)
-      : dynamics_(dynamics), motion_(motion), pose_(rig.neutral()), forces_(forces), result_(result) {}
+  ClipDrive(FleshStepper& flesh, const ClipMotion& motion, const CharacterRig& rig, const SoftForces& forces,
+            SimulatedClip& result, Progress& progress)
+      : flesh_(flesh), motion_(motion), pose_(rig.neutral()), forces_(forces), result_(result), progress_(progress) {}
 
   /// Steps to `time`; `from` is where the last step ended.
-  void step(double from, double time) {
+  Status step(double from, double time) {
     motion_.sample(time, pose_);
     if (motion_.is_cut(from, time)) {
-      dynamics_.cut();
+      flesh_.cut();
       ++result_.cuts;
     }
-    take_step();
+    return take_step();
   }
   /// Steps without motion.
-  void settle(double time, int steps) {
+  Status settle(double time, int steps) {
     motion_.sample(time, pose_);
-    for (int k = 0; k < steps; ++k) take_step();
-    dynamics_.cut();
+    for (int k = 0; k < steps; ++k) SUPPLE_RETURN_IF_ERROR(take_step());
+    flesh_.cut();
+    return {};
   }
   void record(Eigen::Index column) {
-    result_.coordinates.col(column) = coordinates();
+    result_.coordinates.col(column) = flesh_.state();
+    progress_.update(static_cast<double>(column + 1) / static_cast<double>(result_.coordinates.cols()));
     if (column % 8 != 0) return;  // energy costs a third of a step, and changes slowly
-    result_.largest_energy =
-        std::max<double>(result_.largest_energy, dynamics_.elastic_energy() + dynamics_.kinetic_energy());
+    result_.largest_energy = std::max<double>(result_.largest_energy, flesh_.energy());
   }
-  VecX coordinates() const {
-    const auto q = dynamics_.coordinates();
-    return Eigen::Map<const Eigen::VectorXf>(q.data(), static_cast<Eigen::Index>(q.size())).cast<double>();
-  }
+  VecX state() const { return flesh_.state(); }
 
  private:
-  void take_step() {
-    if (dynamics_.step(pose_.placement, pose_.p, forces_).recovered) ++result_.recovered;
+  Status take_step() {
+    if (progress_.cancelled()) return failure("stopped");
+    bool recovered = false;
+    SUPPLE_RETURN_IF_ERROR(flesh_.step(pose_, forces_, recovered));
+    if (recovered) ++result_.recovered;
+    return {};
   }
-  Dynamics& dynamics_;
+  FleshStepper& flesh_;
   const ClipMotion& motion_;
   CharacterPose pose_;
   SoftForces forces_;
   SimulatedClip& result_;
+  Progress& progress_;
 };
 
-/// Largest displacement of a surface vertex that a change of q makes, as a share of the height.
-double visible(const PoseSpaceModel& model, const VecX& difference) {
-  return largest_displacement(model, difference) / model.height;
-}
-
 /// Repeats the clip until a round ends as it began, then lets the little that is left fade out over the round.
-void run_loop(Run& run, const PoseSpaceModel& model, SimulatedClip& result) {
-  constexpr int most_rounds = 40;
+Status run_loop(ClipDrive& drive, const FleshStepper& flesh, double extent, SimulatedClip& result) {
   constexpr double same = 1e-5;
   const Eigen::Index steps = result.coordinates.cols() - 1;
   const double h = result.time_step;
   VecX start;
-  run.step(result.start, result.start);
-  while (result.rounds < most_rounds) {
+  SUPPLE_RETURN_IF_ERROR(drive.step(result.start, result.start));
+  while (result.rounds < flesh.most_rounds()) {
     const double offset = result.start + result.rounds * static_cast<double>(steps) * h;
     ++result.rounds;
     result.cuts = 0;
-    start = run.coordinates();
-    run.record(0);
+    start = drive.state();
+    drive.record(0);
     for (Eigen::Index k = 1; k <= steps; ++k) {
-      run.step(offset + static_cast<double>(k - 1) * h, offset + static_cast<double>(k) * h);
-      run.record(k);
+      SUPPLE_RETURN_IF_ERROR(drive.step(offset + static_cast<double>(k - 1) * h, offset + static_cast<double>(k) * h));
+      drive.record(k);
     }
-    result.gap = visible(model, run.coordinates() - start);
+    result.gap = flesh.visible(drive.state() - start);
     // The first round starts from rest and may look closed by accident.
-    if (result.rounds > 1 && result.gap < same) break;
+    if (result.rounds > 1 && result.gap / extent < same) break;
   }
   const VecX gap = result.coordinates.col(steps) - result.coordinates.col(0);
   for (Eigen::Index k = 0; k <= steps; ++k)
     result.coordinates.col(k) -= gap * (static_cast<double>(k) / static_cast<double>(steps));
+  return {};
 }
 
-void run_once(Run& run, const SimulateSettings& settings, double first, bool pushed, SimulatedClip& result) {
+Status run_once(ClipDrive& drive, const SimulateSettings& settings, double first, bool pushed, SimulatedClip& result) {
   const double h = result.time_step;
   // Whole steps within the clip: before its first moment nothing is known.
   const auto before = static_cast<int>(std::floor(std::min(settings.preroll, result.start - first) / h + 1e-9));
-  if (pushed) run.settle(result.start - before * h, static_cast<int>(settings.preroll / h));
-  for (int k = before; k > 0; --k) run.step(result.start - (k + 1) * h, result.start - k * h);
+  if (pushed) SUPPLE_RETURN_IF_ERROR(drive.settle(result.start - before * h, static_cast<int>(settings.preroll / h)));
+  for (int k = before; k > 0; --k) SUPPLE_RETURN_IF_ERROR(drive.step(result.start - (k + 1) * h, result.start - k * h));
   result.cuts = 0;
   for (Eigen::Index k = 0; k < result.coordinates.cols(); ++k) {
     const double time = result.start + static_cast<double>(k) * h;
-    run.step(k == 0 ? time : time - h, time);
-    run.record(k);
+    SUPPLE_RETURN_IF_ERROR(drive.step(k == 0 ? time : time - h, time));
+    drive.record(k);
   }
+  return {};
+}
+
+/// Which steps of the clip are taken; no coordinates yet. The count of steps is their columns.
+Result<SimulatedClip> plan_steps(const Clip& clip, Index state_size, const SimulateSettings& settings) {
+  const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
+  const double from = std::min(std::max(settings.from, first_key(clip)), clip.duration);
+  if (settings.from < 0 || settings.from > to || from > to)
+    return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
+                                   clip.name, clip.duration, settings.from, to));
+  SimulatedClip result;
+  const double first = std::min(first_key(clip), clip.duration);
+  const double whole = clip.duration - first;
+  result.loop = settings.loop && whole > 0;
+  // The clip is a whole number of steps, so that none looks beyond its end; a range of it takes the same steps.
+  const double whole_steps = std::ceil(whole / settings.time_step - 1e-9);
+  result.time_step = whole_steps > 0 ? whole / whole_steps : settings.time_step;
+  const double skipped = result.loop ? 0 : std::floor((from - first) / result.time_step + 1e-9);
+  result.start = first + skipped * result.time_step;
+  const double end = result.loop ? clip.duration : to;
+  const auto steps = static_cast<Eigen::Index>(std::ceil((end - result.start) / result.time_step - 1e-9));
+  result.coordinates = MatX::Zero(state_size, steps + 1);
+  return result;
 }
 
 }  // namespace
@@ -123,9 +142,9 @@ VecX SimulatedClip::at(double time) const {
   return b + 0.5 * s * (c - a + s * (2 * a - 5 * b + 4 * c - d + s * (3 * (b - c) + d - a)));
 }
 
-PoseSpaceSettings dynamics_settings(const SimulateSettings& settings, double frequency) {
+SoftStepSettings dynamics_settings(const SimulateSettings& settings, double frequency) {
   const RayleighDamping damping = rayleigh_damping(frequency, settings.damping_ratio);
-  PoseSpaceSettings result;
+  SoftStepSettings result;
   result.integrator = settings.integrator;
   result.time_step = settings.time_step;
   result.mass_damping = damping.mass;
@@ -134,38 +153,20 @@ PoseSpaceSettings dynamics_settings(const SimulateSettings& settings, double fre
   return result;
 }
 
-Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>& model, double flesh_frequency,
-                                    const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings) {
+Result<SimulatedClip> simulate_clip(FleshStepper& flesh, const CharacterRig& rig, const Clip& clip, double extent,
+                                    const SimulateSettings& settings, Progress& progress) {
   const auto begin = Clock::now();
-  const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
-  const double from = std::min(std::max(settings.from, first_key(clip)), clip.duration);
-  if (settings.from < 0 || settings.from > to || from > to)
-    return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
-                                   clip.name, clip.duration, settings.from, to));
-  SimulatedClip result;
-  const double first = std::min(first_key(clip), clip.duration);
-  const double whole = clip.duration - first;
-  result.loop = settings.loop && whole > 0;
-  // The clip is a whole number of steps, so that none looks beyond its end; a range of it takes the same steps.
-  const double whole_steps = std::ceil(whole / settings.time_step - 1e-9);
-  result.time_step = whole_steps > 0 ? whole / whole_steps : settings.time_step;
-  const double skipped = result.loop ? 0 : std::floor((from - first) / result.time_step + 1e-9);
-  result.start = first + skipped * result.time_step;
-  const double end = result.loop ? clip.duration : to;
-  const auto steps = static_cast<Eigen::Index>(std::ceil((end - result.start) / result.time_step - 1e-9));
-  result.coordinates = MatX::Zero(model->size(), steps + 1);
-  PoseSpaceSettings dynamics_settings_used = dynamics_settings(settings, flesh_frequency);
-  dynamics_settings_used.time_step = result.time_step;
-  Result<Dynamics> dynamics = Dynamics::create(model, dynamics_settings_used);
-  SUPPLE_RETURN_IF_ERROR(dynamics);
-  const ClipMotion motion(rig, clip, result.loop, model->height);
-  Run run(*dynamics, motion, rig, {settings.gravity, settings.wind, settings.drag, {}}, result);
+  Result<SimulatedClip> result = plan_steps(clip, flesh.state_size(), settings);
+  SUPPLE_RETURN_IF_ERROR(result);
+  SUPPLE_RETURN_IF_ERROR(flesh.begin(result->time_step));
+  const ClipMotion motion(rig, clip, result->loop, extent);
+  ClipDrive drive(flesh, motion, rig, {settings.gravity, settings.wind, settings.drag, {}}, *result, progress);
   const bool pushed = settings.gravity.norm() > 0 || settings.wind.norm() > 0;
-  if (result.loop)
-    run_loop(run, *model, result);
+  if (result->loop)
+    SUPPLE_RETURN_IF_ERROR(run_loop(drive, flesh, extent, *result));
   else
-    run_once(run, settings, motion.start(), pushed, result);
-  result.seconds = seconds_since(begin);
+    SUPPLE_RETURN_IF_ERROR(run_once(drive, settings, motion.start(), pushed, *result));
+  result->seconds = seconds_since(begin);
   return result;
 }
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "supple/asset/subspace_archive.h"
+#include "supple/asset/asset_file.h"
 #include "supple/base/nearest_name.h"
 #include "supple/io/mesh/mesh_file.h"
 #include "supple/io/mesh/vertex_selection.h"
@@ -163,7 +163,7 @@ Status change_groups(const Scene& scene, SubspaceModel& model) {
 }
 
 Result<SceneMesh> model_mesh(const Scene& scene) {
-  Result<SubspaceModel> model = load_subspace_model(scene.mesh);
+  Result<SubspaceModel> model = load_asset_of<SubspaceModel>(scene.mesh);
   SUPPLE_RETURN_IF_ERROR(model);
   SUPPLE_RETURN_IF_ERROR(change_groups(scene, *model));
   SceneMesh mesh;

@@ -20,19 +20,12 @@
 #include "supple/runtime/posespace/frame_field.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
 #include "supple/runtime/posespace/rig_curve.h"
-#include "supple/runtime/posespace/soft_forces.h"
+#include "supple/runtime/soft_step.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace supple {
-
-/// An acceleration carried on to the next moment, given the one before. Where keys are joined by lines it is a row of
-/// spikes, which must not be continued.
-inline Vec3 continued_acceleration(const Vec3& now, const Vec3& before) {
-  const bool smooth = (now - before).squaredNorm() < 0.25 * std::min(now.squaredNorm(), before.squaredNorm());
-  return smooth ? Vec3(2 * now - before) : now;
-}
 
 template <class T>
 class InertialForces {

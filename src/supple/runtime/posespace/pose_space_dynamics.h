@@ -27,21 +27,9 @@
 
 namespace supple {
 
-enum class PoseSpaceIntegrator { backward_euler, newmark };
-
-struct PoseSpaceSettings {
-  PoseSpaceIntegrator integrator = PoseSpaceIntegrator::newmark;
-  double time_step = 1.0 / 240;    ///< [s], of a sub-step where a frame has several
-  double mass_damping = 0.0;       ///< α [1/s]
-  double stiffness_damping = 0.0;  ///< β [s]
-  int iterations = 1;              ///< Newton iterations per step; more are taken where one goes too far
-};
-
-struct PoseSpaceReport {
-  double residual = 0.0;      ///< |residual| before the last iteration, relative to the first; of the last sub-step
-  bool recovered = false;     ///< a step broke down: the flesh was put at rest
-  int solver_iterations = 0;  ///< of conjugate gradients, in all sub-steps
-};
+using PoseSpaceIntegrator = SoftIntegrator;
+using PoseSpaceSettings = SoftStepSettings;
+using PoseSpaceReport = SoftStepReport;
 
 template <class T>
 class PoseSpaceDynamics {

@@ -9,7 +9,7 @@
 
 #include "supple/runtime/posespace/pose_interpolation.h"
 #include "supple/runtime/posespace/prepared_surface.h"
-#include "supple/runtime/posespace/soft_forces.h"
+#include "supple/runtime/soft_step.h"
 
 namespace supple {
 

@@ -3,8 +3,8 @@
 
 #include "supple/base/parallel.h"
 #include "supple/fem/modes.h"
+#include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/frame_sites.h"
 
 #include <Eigen/Geometry>
 

@@ -3,8 +3,8 @@
 
 #include "supple/fem/free_vertices.h"
 #include "supple/math/sparse/sparse_factor.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/modes/mass_pca.h"
-#include "supple/offline/posespace/flesh_frequency.h"
 
 #include <Eigen/Geometry>
 

@@ -17,11 +17,11 @@
 #include "supple/base/stage_store.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/mesh/embedding.h"
+#include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/modes/constraint_rows.h"
 #include "supple/offline/patches/patches.h"
 #include "supple/offline/posespace/bases/flesh_responses.h"
 #include "supple/offline/posespace/bases/pose_basis.h"
-#include "supple/offline/posespace/frame_sites.h"
 
 namespace supple {
 

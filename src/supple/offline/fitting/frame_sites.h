@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tetrahedra tell how the rest shape turns (asset/pose_space_model.h), and how vertices blend their rotations.
+// Which tetrahedra tell how the rest shape turns (asset/frame_sites.h), and how vertices blend their rotations.
 //
 // A site is not an element of the mesh but four of its vertices that span as much as they can within half the distance
 // to the next site: single elements turn unevenly where a rig creases, and a rotation of four distant corners is
@@ -10,7 +10,7 @@
 // which fades out where another site takes over, so that the field is continuous.
 #pragma once
 
-#include "supple/asset/pose_space_model.h"
+#include "supple/asset/frame_sites.h"
 #include "supple/mesh/volume_mesh.h"
 
 #include <span>
@@ -21,12 +21,6 @@ struct FrameSiteSettings {
   int least = 32;
   int most = 64;
   double tolerance = 0.1;  ///< [rad], of the worst twentieth of the flesh
-};
-
-struct FrameSites {
-  std::vector<std::array<Index, 4>> sites;  ///< vertices of the mesh, positively oriented
-  std::vector<FrameBlend> vertices;         ///< for every vertex of the mesh
-  double error = 0.0;  ///< [rad] that nineteen of twenty free vertices stay below, in the given poses
 };
 
 /// `poses`: positions of all vertices of the mesh, one entry per pose; `free`: those that flesh can move.

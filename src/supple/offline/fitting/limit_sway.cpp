@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/limit_sway.h"
+#include "supple/offline/fitting/limit_sway.h"
 
 #include "supple/base/parallel.h"
 #include "supple/fem/elastic_body.h"
@@ -8,7 +8,7 @@
 #include "supple/math/sparse/sparse_factor.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
-#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 
 #include <algorithm>
 #include <cmath>

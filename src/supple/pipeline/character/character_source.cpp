@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/character/recipe_character.h"
+#include "supple/pipeline/character/character_source.h"
 
 #include <fmt/format.h>
 
 #include "supple/base/nearest_name.h"
+#include "supple/export/posed_meshes.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/read_poses.h"
 #include "supple/io/motion/bvh.h"
 #include "supple/io/motion/joint_map.h"
 #include "supple/io/text_scanner.h"
-#include "supple/mesh/bounds.h"
-#include "supple/offline/painting/paint_sources.h"
+#include "supple/pipeline/character/character_body.h"
 #include "supple/rig/motion/clip_motion.h"
 #include "supple/rig/motion/inverse_kinematics.h"
+#include "supple/rig/motion/joint_roles.h"
 #include "supple/rig/motion/retarget_floor.h"
 
 #include <algorithm>
+#include <numbers>
 
 namespace supple {
 namespace {
 
-/// "hero.toml, line 3: there is no clip "wlak" in hero.glb; did you mean "walk"?"
 template <class Things>
 Error no_such(const Recipe& recipe, std::string_view kind, std::string_view name, const Things& things) {
   std::vector<std::string_view> names;
   for (const auto& thing : things) names.push_back(thing.name);
-  const std::string_view near = nearest_name(name, names);
-  const std::string others =
-      names.empty() ? "there is none at all" : fmt::format("there are {}", fmt::join(names, ", "));
-  return input_error(fmt::format("{}: there is no {} \"{}\" in {}; {}", recipe.source.place(kind, name, "the recipe"),
-                                 kind, name, recipe.input,
-                                 near.empty() ? others : fmt::format("did you mean \"{}\"?", near)));
+  return no_such(recipe, kind, name, std::span<const std::string_view>(names));
 }
 
 template <class Things>
@@ -258,17 +254,18 @@ Status add_clips(const Recipe& recipe, const std::filesystem::path& folder, RawC
   return {};
 }
 
-Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose, const LoadedCharacter& loaded) {
-  RecipePoseState state{pose.name, rest_pose(loaded.character.skeleton), false};
+Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose, const RawCharacter& character,
+                                   std::span<const ExamplePose> in_file) {
+  RecipePoseState state{pose.name, rest_pose(character.skeleton), false};
   if (pose.clip.empty()) {
-    const auto found = find_named(loaded.poses, pose.name);
-    if (found == loaded.poses.end()) return no_such(recipe, "pose", pose.name, loaded.poses);
+    const auto found = find_named(in_file, pose.name);
+    if (found == in_file.end()) return no_such(recipe, "pose", pose.name, in_file);
     state.corrected = found->corrected;
     for (const JointRotation& r : found->rotations) state.locals[to_size(r.joint)].rotation = r.rotation;
     return state;
   }
-  const auto clip = find_named(loaded.character.clips, pose.clip);
-  if (clip == loaded.character.clips.end()) return no_such(recipe, "clip", pose.clip, loaded.character.clips);
+  const auto clip = find_named(character.clips, pose.clip);
+  if (clip == character.clips.end()) return no_such(recipe, "clip", pose.clip, character.clips);
   if (pose.time > clip->duration + 1e-9)
     return input_error(fmt::format("{}: the pose \"{}\" is at {:g} s of the clip \"{}\", which ends at {:g} s",
                                    recipe.source.place("pose", pose.name, "the recipe"), pose.name, pose.time,
@@ -277,191 +274,166 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
   return state;
 }
 
-// ---- paint ----------------------------------------------------------------------------------------------------------
+// ---- the rig --------------------------------------------------------------------------------------------------------
 
-/// The same error, with the line of the recipe that asks for the paint.
-Error at_paint(const Recipe& recipe, const RecipePaint& paint, Error error) {
-  error.message = fmt::format("{}: {}", recipe.source.place("paint", paint_name(paint), "the recipe"), error.message);
-  return error;
-}
-
-Result<std::vector<double>> skin_paint(const RecipePaint& paint, const std::filesystem::path& folder,
-                                       const RawCharacter& character) {
-  return paint.file.empty() ? paint_from_attribute(character, paint.attribute, paint.channel)
-                            : load_paint(character, folder / paint.file);
-}
-
-/// Finds what is wrong with paint on the skin before a body is made.
-Status check_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character) {
-  for (const RecipePaint& paint : recipe.paints) {
-    if (!paint.tets.empty()) continue;
-    const Result<std::vector<double>> skin = skin_paint(paint, folder, character);
-    if (!skin.ok()) return at_paint(recipe, paint, skin.error());
+CharacterRigSettings rig_settings(const Recipe& recipe, const Skeleton& skeleton) {
+  CharacterRigSettings settings;
+  settings.method = recipe.dual_quaternions ? SkinningMethod::dual_quaternion : SkinningMethod::linear;
+  for (const RecipeWire& wire : recipe.wires) {
+    WireCurve curve{wire.name, {}};
+    for (const std::string& handle : wire.handles) curve.joints.push_back(find_joint(skeleton, handle));
+    settings.wires.push_back(std::move(curve));
   }
-  return {};
+  return settings;
 }
 
-Result<std::vector<double>> carried_paint(const RecipePaint& paint, const std::filesystem::path& folder,
-                                          const RawCharacter& character, const EmbeddedBody& body) {
-  if (!paint.tets.empty()) return load_tet_paint(folder / paint.tets, body.mesh.elements.size());
-  const Result<std::vector<double>> skin = skin_paint(paint, folder, character);
+/// Where the file's own skin and morph target put the vertices in a corrected pose.
+std::vector<Vec3> sculpted_shape(const RawCharacter& character, const CharacterRig& skin,
+                                 const RecipePoseState& state) {
+  CharacterPose pose = skin.neutral();
+  skin.set_joints(state.locals, pose);
+  for (const ParameterGroup& group : skin.rig()->layout().groups) {
+    for (const CharacterMesh& mesh : character.meshes)
+      if (group.name == mesh.name + "." + state.name) pose.p[to_size(group.first)] = 1;
+  }
+  return evaluate_all(*skin.rig(), pose.p);
+}
+
+Status correct_wires(const RawCharacter& character, std::span<const RecipePoseState> poses, CharacterRig& rig) {
+  Result<CharacterRig> skin = CharacterRig::create(character);
   SUPPLE_RETURN_IF_ERROR(skin);
-  return carry_paint(body.mesh, body.skin, body.embedding, *skin, {paint.smoothness});
-}
-
-Result<std::vector<double>> painted_values(const RecipePaint& paint, const std::filesystem::path& folder,
-                                           const RawCharacter& character, const EmbeddedBody& body) {
-  const Result<std::vector<double>> carried = carried_paint(paint, folder, character, body);
-  SUPPLE_RETURN_IF_ERROR(carried);
-  return to_quantity(paint.quantity, *carried, paint.range);
-}
-
-double value_in(const ElasticMaterial& material, PaintQuantity quantity) {
-  switch (quantity) {
-    case PaintQuantity::young:
-      return material.young;
-    case PaintQuantity::poisson:
-      return material.poisson;
-    case PaintQuantity::density:
-      return material.density;
-    default:
-      return 1;
+  std::vector<PoseCorrection> corrections;
+  for (const RecipePoseState& state : poses) {
+    if (!state.corrected) continue;
+    CharacterPose pose = rig.neutral();
+    rig.set_joints(state.locals, pose);
+    corrections.push_back(correction_towards(*rig.rig(), pose.p, sculpted_shape(character, *skin, state)));
   }
-}
-
-void hold_more(std::span<const Index> more, std::vector<Index>& fixed) {
-  std::vector<Index> all;
-  std::set_union(fixed.begin(), fixed.end(), more.begin(), more.end(), std::back_inserter(all));
-  fixed = std::move(all);
-}
-
-using NamedPaint = std::pair<std::string, std::vector<double>>;
-
-Status add_pose_paint(const Recipe& recipe, PaintQuantity quantity, std::span<const PaintedQuantity> everywhere,
-                      const std::vector<NamedPaint>& painted, RecipeBody& result) {
-  if (painted.empty()) return {};
-  std::vector<double> neutral(result.body.mesh.elements.size(), value_in(result.base, quantity));
-  for (const PaintedQuantity& paint : everywhere)
-    if (paint.quantity == quantity) neutral = paint.values;
-  std::vector<std::string> names;
-  for (const RecipePose& pose : recipe.poses) names.push_back(pose.name);
-  Result<PosePaint> made = make_pose_paint(names, neutral, painted);
-  SUPPLE_RETURN_IF_ERROR(made);
-  result.pose_paints.emplace_back(quantity, std::move(*made));
-  return {};
-}
-
-/// The share of every vertex of the rig that hangs on the given joints.
-Result<std::vector<double>> share_of_joints(const Recipe& recipe, const std::vector<std::string>& names,
-                                            const RawCharacter& character) {
-  std::vector<char> chosen(character.skeleton.joints.size(), 0);
-  for (const std::string& name : names) {
-    const Index joint = find_joint(character.skeleton, name);
-    if (joint < 0) return no_such(recipe, "joint", name, character.skeleton.joints);
-    chosen[to_size(joint)] = 1;
-  }
-  std::vector<double> share;
-  for (const CharacterMesh& mesh : character.meshes) {
-    for (std::size_t v = 0; v < mesh.surface.vertices.size(); ++v) {
-      double sum = mesh.skin < 0 ? chosen[to_size(mesh.node)] : 0;
-      if (mesh.skin >= 0) {
-        const Skin& skin = character.skins[to_size(mesh.skin)];
-        for (Index k = mesh.weights.first[v]; k < mesh.weights.first[v + 1]; ++k) {
-          const auto entry = to_size(k);
-          const Index joint = skin.joints[to_size(mesh.weights.joint[entry])];
-          if (chosen[to_size(joint)]) sum += mesh.weights.weight[entry];
-        }
-      }
-      share.push_back(sum);
-    }
-  }
-  return share;
-}
-
-/// Softness of regions, multiplied into what was painted; between regions it runs geometrically, as skin weights do.
-Status apply_regions(const Recipe& recipe, const RawCharacter& character, const EmbeddedBody& body,
-                     std::vector<PaintedQuantity>& everywhere) {
-  if (recipe.regions.empty()) return {};
-  PaintedQuantity softness{PaintQuantity::softness, std::vector<double>(body.mesh.elements.size(), 1.0)};
-  for (const PaintedQuantity& painted : everywhere)
-    if (painted.quantity == PaintQuantity::softness) softness = painted;
-  for (const RecipeRegion& region : recipe.regions) {
-    const Result<std::vector<double>> share = share_of_joints(recipe, region.joints, character);
-    SUPPLE_RETURN_IF_ERROR(share);
-    const Result<std::vector<double>> carried = carry_paint(body.mesh, body.skin, body.embedding, *share);
-    SUPPLE_RETURN_IF_ERROR(carried);
-    for (std::size_t e = 0; e < softness.values.size(); ++e)
-      softness.values[e] *= std::pow(region.softness, (*carried)[e]);
-  }
-  std::erase_if(everywhere, [](const PaintedQuantity& paint) { return paint.quantity == PaintQuantity::softness; });
-  everywhere.push_back(std::move(softness));
-  return {};
-}
-
-Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character,
-                    RecipeBody& result) {
-  std::vector<PaintedQuantity> everywhere;
-  std::map<PaintQuantity, std::vector<NamedPaint>> in_poses;
-  for (const RecipePaint& paint : recipe.paints) {
-    Result<std::vector<double>> values = painted_values(paint, folder, character, result.body);
-    if (!values.ok()) return at_paint(recipe, paint, values.error());
-    if (!paint.pose.empty())
-      in_poses[paint.quantity].emplace_back(paint.pose, std::move(*values));
-    else if (paint.quantity == PaintQuantity::fixity)
-      hold_more(vertices_fixed_by(result.body.mesh, *values), result.body.fixed_vertices);
-    else
-      everywhere.push_back({paint.quantity, std::move(*values)});
-  }
-  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result.body, everywhere));
-  paint_materials(result.body.mesh, result.base, everywhere);
-  for (const auto& [quantity, painted] : in_poses)
-    SUPPLE_RETURN_IF_ERROR(add_pose_paint(recipe, quantity, everywhere, painted, result));
-  return {};
+  if (corrections.empty()) return {};
+  return rig.correct(std::move(corrections));
 }
 
 }  // namespace
 
-Result<LoadedCharacter> load_character(const std::filesystem::path& path) {
-  const Result<GltfDocument> document = load_gltf(path);
+Error no_such(const Recipe& recipe, std::string_view kind, std::string_view name,
+              std::span<const std::string_view> names) {
+  const std::string_view near = nearest_name(name, names);
+  const std::string others =
+      names.empty() ? "there is none at all" : fmt::format("there are {}", fmt::join(names, ", "));
+  return input_error(fmt::format("{}: there is no {} \"{}\" in {}; {}", recipe.source.place(kind, name, "the recipe"),
+                                 kind, name, recipe.input,
+                                 near.empty() ? others : fmt::format("did you mean \"{}\"?", near)));
+}
+
+Result<CharacterRig> recipe_rig(const Recipe& recipe, const RawCharacter& character,
+                                std::span<const RecipePoseState> poses) {
+  Result<CharacterRig> rig = CharacterRig::create(character, rig_settings(recipe, character.skeleton));
+  if (rig.ok() && !recipe.wires.empty()) SUPPLE_RETURN_IF_ERROR(correct_wires(character, poses, *rig));
+  return rig;
+}
+
+double height_of(const CharacterSource& source) {
+  PosedMeshes meshes(source.character, {});
+  return character_height(meshes);
+}
+
+std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseState& state) {
+  CharacterPose pose = rig.neutral();
+  rig.set_joints(state.locals, pose);
+  if (state.corrected) {
+    for (const ParameterGroup& group : rig.rig()->layout().groups)
+      if (group.kind == ParameterKind::scalar && group.name == state.name) pose.p[to_size(group.first)] = 1;
+  }
+  return pose.p;
+}
+
+std::vector<DistinctPose> distinct_poses(const CharacterSource& source, int most) {
+  constexpr double same = std::numbers::pi / 180;
+  const PoseLayout& layout = source.rig.rig()->layout();
+  std::vector<DistinctPose> result;
+  for (std::size_t i = 0; i < source.poses.size() && static_cast<int>(result.size()) < most; ++i) {
+    std::vector<double> p = pose_parameters(source.rig, source.poses[i]);
+    double nearest = pose_distance(layout, p, layout.neutral);
+    for (const DistinctPose& other : result) nearest = std::min(nearest, pose_distance(layout, p, other.p));
+    if (nearest >= same) result.push_back({i, std::move(p)});
+  }
+  return result;
+}
+
+Result<CharacterFile> read_character_file(const std::filesystem::path& path) {
+  Result<GltfDocument> document = load_gltf(path);
   SUPPLE_RETURN_IF_ERROR(document);
   Result<RawCharacter> character = read_character(*document);
   SUPPLE_RETURN_IF_ERROR(character);
   Result<std::vector<ExamplePose>> poses = read_poses(*document, *character);
   SUPPLE_RETURN_IF_ERROR(poses);
-  return LoadedCharacter{std::move(*character), std::move(*poses)};
+  return CharacterFile{std::move(*document), std::move(*character), std::move(*poses)};
 }
 
-Result<RecipeCharacter> prepare_character(const Recipe& recipe, const std::filesystem::path& folder) {
-  Result<LoadedCharacter> loaded = load_character(folder / recipe.input);
-  SUPPLE_RETURN_IF_ERROR(loaded);
-  SUPPLE_RETURN_IF_ERROR(leave_out(recipe, loaded->character));
-  SUPPLE_RETURN_IF_ERROR(check_joints(recipe, loaded->character.skeleton));
-  SUPPLE_RETURN_IF_ERROR(check_paints(recipe, folder, loaded->character));
-  scale_lengths(recipe.scale, loaded->character);
-  SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, loaded->character));
-  RecipeCharacter result;
-  for (const RecipePose& pose : recipe.poses) {
-    Result<RecipePoseState> state = pose_state(recipe, pose, *loaded);
-    SUPPLE_RETURN_IF_ERROR(state);
-    result.poses.push_back(std::move(*state));
+std::vector<std::string> skinned_joints(const RawCharacter& character) {
+  std::vector<std::string> names;
+  for (const Skin& skin : character.skins) {
+    for (const Index j : skin.joints) {
+      const std::string& name = character.skeleton.joints[to_size(j)].name;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
   }
-  result.character = std::move(loaded->character);
-  return result;
+  return names;
 }
 
-Result<RecipeBody> embed_recipe(const Recipe& recipe, const std::filesystem::path& folder,
-                                const RecipeCharacter& prepared, const CharacterRig& rig, Progress& progress,
-                                StageStore& store) {
-  EmbedSettings settings;
-  settings.meshing = recipe.meshing();
-  settings.bones = recipe.bones();
-  settings.store = &store;
-  Result<EmbeddedBody> body = embed_character(prepared.character, rig, settings, progress);
-  SUPPLE_RETURN_IF_ERROR(body);
-  RecipeBody result{std::move(*body), {}, {}};
-  result.base = recipe.base_material(bounds_of(result.body.skin.vertices).size().maxCoeff());
-  SUPPLE_RETURN_IF_ERROR(apply_paints(recipe, folder, prepared.character, result));
-  return result;
+Recipe first_recipe(const CharacterFile& file, const std::string& input, int tets) {
+  Recipe recipe;
+  recipe.input = input;
+  recipe.tets = tets;
+  if (!file.character.clips.empty()) {
+    recipe.clips.emplace();
+    for (const Clip& clip : file.character.clips) recipe.clips->push_back(clip.name);
+  }
+  for (const ExamplePose& pose : file.poses) recipe.poses.push_back({pose.name, "", 0});
+  const std::vector<JointRole> roles = joint_roles(file.character.skeleton);
+  const Index head = find_role(roles, {BodyPart::head, Side::centre, 0});
+  const std::vector<std::string> joints = skinned_joints(file.character);
+  if (head >= 0) {
+    const std::string& name = file.character.skeleton.joints[to_size(head)].name;
+    if (std::find(joints.begin(), joints.end(), name) != joints.end()) recipe.rigid.push_back(name);
+  }
+  return recipe;
+}
+
+Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, const std::filesystem::path& folder) {
+  RawCharacter character = file.character;
+  SUPPLE_RETURN_IF_ERROR(leave_out(recipe, character));
+  SUPPLE_RETURN_IF_ERROR(check_joints(recipe, character.skeleton));
+  SUPPLE_RETURN_IF_ERROR(check_paints(recipe, folder, character));
+  scale_lengths(recipe.scale, character);
+  SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, character));
+  std::vector<RecipePoseState> poses;
+  for (const RecipePose& pose : recipe.poses) {
+    Result<RecipePoseState> state = pose_state(recipe, pose, character, file.poses);
+    SUPPLE_RETURN_IF_ERROR(state);
+    poses.push_back(std::move(*state));
+  }
+  Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
+  SUPPLE_RETURN_IF_ERROR(rig);
+  return CharacterSource{std::move(file), recipe, folder, std::move(character), std::move(poses), std::move(*rig)};
+}
+
+Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder) {
+  Result<CharacterFile> file = read_character_file(folder / recipe.input);
+  SUPPLE_RETURN_IF_ERROR(file);
+  return follow_recipe(std::move(*file), recipe, folder);
+}
+
+Result<CharacterSource> load_source(const std::filesystem::path& path) {
+  if (equals_ignoring_case(path.extension().string(), ".toml")) {
+    const Result<Recipe> recipe = load_recipe(path);
+    SUPPLE_RETURN_IF_ERROR(recipe);
+    return load_source(*recipe, path.parent_path());
+  }
+  Result<CharacterFile> file = read_character_file(path);
+  SUPPLE_RETURN_IF_ERROR(file);
+  const Recipe recipe = first_recipe(*file, path.filename().string());
+  return follow_recipe(std::move(*file), recipe, path.parent_path());
 }
 
 }  // namespace supple

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/frame_sites.h"
+#include "supple/offline/fitting/frame_sites.h"
 
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/posespace/flesh_frequency.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 
 #include "supple/fem/linear_solver.h"
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/full/build_full.h"
+
+#include "supple/fem/elastic_body.h"
+#include "supple/mesh/bounds.h"
+#include "supple/offline/fitting/clip_accelerations.h"
+#include "supple/offline/fitting/flesh_frequency.h"
+#include "supple/offline/fitting/limit_sway.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+Result<std::shared_ptr<const Rig>> rest_shape(const EmbeddedBody& body, const CharacterRig& rig,
+                                              const FullSettings& settings, Progress& progress) {
+  if (settings.fitted_poses.empty()) return carry_rig(rig.rig(), body.carry, body.mesh.vertices);
+  Result<FittedPoses> fitted = fit_poses(body, rig.rig(), settings.fitted_poses, {}, progress, {}, *settings.store);
+  SUPPLE_RETURN_IF_ERROR(fitted);
+  return std::move(fitted->rig);
+}
+
+std::vector<Index> free_vertices(const FullModel& model) {
+  std::vector<Index> free;
+  for (Index v = 0; v < model.vertex_count(); ++v)
+    if (!std::binary_search(model.fixed.begin(), model.fixed.end(), v)) free.push_back(v);
+  return free;
+}
+
+/// Sites that follow the rotations of the rest shape in poses of the clips.
+FrameSites frames_for(const FullModel& model, std::span<const Index> free, const RawCharacter& character,
+                      const CharacterRig& rig, const FullSettings& settings) {
+  std::vector<std::vector<Vec3>> shapes;
+  CharacterPose pose = rig.neutral();
+  for (const ClipMoment& moment : typical_moments(character, 24)) {
+    rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
+    shapes.push_back(evaluate_all(*model.rest, pose.p));
+  }
+  for (const std::vector<double>& p : settings.fitted_poses) shapes.push_back(evaluate_all(*model.rest, p));
+  return choose_frame_sites(model.mesh, free, shapes, settings.frames);
+}
+
+void hang_skin(const Embedding& embedding, FullModel& model) {
+  for (std::size_t v = 0; v < embedding.size(); ++v) {
+    auto& vertex = model.surface_vertex.emplace_back();
+    auto& weight = model.surface_weight.emplace_back();
+    std::copy_n(embedding.vertices.begin() + static_cast<std::ptrdiff_t>(FullModel::nodes * v), FullModel::nodes,
+                vertex.begin());
+    std::copy_n(embedding.weights.begin() + static_cast<std::ptrdiff_t>(FullModel::nodes * v), FullModel::nodes,
+                weight.begin());
+  }
+}
+
+}  // namespace
+
+Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& character, const CharacterRig& rig,
+                             const FullSettings& settings, Progress& progress) {
+  FullModel model;
+  model.material = settings.material;
+  model.mesh = body.mesh;
+  model.mesh.sets.clear();
+  model.mesh.regions.clear();
+  model.extent = bounds_of(body.skin.vertices).size().maxCoeff();
+  // The skin carries the rest shape while stiffness is tuned, as for the reduced engines.
+  const std::shared_ptr<const Rig> carried = carry_rig(rig.rig(), body.carry, body.mesh.vertices);
+  if (settings.frequency) {
+    progress.stage("tuning the stiffness");
+    const MatX accelerations = clip_accelerations(character, rig, *carried, body.mesh).accelerations;
+    SUPPLE_RETURN_IF_ERROR(
+        limit_sway(model.mesh, body.fixed_vertices, settings.material, *settings.frequency, accelerations));
+  }
+  model.fixed = hold_loose_pieces(body.mesh, body.fixed_vertices);
+  const std::vector<Index> free = free_vertices(model);
+  if (free.empty())
+    return input_error(
+        "everything is held by bones or is a hard part, so nothing is left to be soft; see [bones] in the recipe");
+  if (model.mesh.materials.empty()) set_uniform_material(model.mesh, default_material());
+  const Result<ElasticBody> elastic = ElasticBody::create(model.mesh, model.material);
+  SUPPLE_RETURN_IF_ERROR(elastic);
+  const Result<double> frequency = flesh_frequency(*elastic, model.fixed);
+  SUPPLE_RETURN_IF_ERROR(frequency);
+  model.flesh_frequency = *frequency;
+  Result<std::shared_ptr<const Rig>> rest = rest_shape(body, rig, settings, progress);
+  SUPPLE_RETURN_IF_ERROR(rest);
+  model.rest = std::move(*rest);
+  progress.stage("following the pose");
+  model.frames = frames_for(model, free, character, rig, settings);
+  hang_skin(body.embedding, model);
+  return model;
+}
+
+}  // namespace supple

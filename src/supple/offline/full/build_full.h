@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of the full simulation (asset/full_model.h) from an embedded body: stiffness tuned as for the reduced
+// engines (fitting/limit_sway.h), loose pieces held, the rest shape carried by the skin, and frames for damping.
+#pragma once
+
+#include "supple/asset/full_model.h"
+#include "supple/base/progress.h"
+#include "supple/offline/fitting/embedded_body.h"
+#include "supple/offline/fitting/frame_sites.h"
+#include "supple/rig/character_rig.h"
+
+namespace supple {
+
+struct FullSettings {
+  MaterialModel material = MaterialModel::flesh;
+  /// [Hz] that flesh shall sway with, where the clips don't make it flap. Absent: stiffness as it is.
+  std::optional<double> frequency = 4.0;
+  /// Poses in which the rest shape is fitted to the skin (2016 paper, Eq. 3); none: the skin carries it everywhere.
+  std::vector<std::vector<double>> fitted_poses;
+  FrameSiteSettings frames;
+  StageStore* store = &StageStore::none();  ///< that may know fits of the same body
+};
+
+/// `character` with its clips, which tell how vigorously it moves. Fails when nothing is free to move.
+Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& character, const CharacterRig& rig,
+                             const FullSettings& settings = {}, Progress& progress = Progress::silent());
+
+}  // namespace supple

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a character's clips tell the reduction: poses that it takes, accelerations and runs of them (KnownMotion in
+// bases/pose_bases.h), and poses that may get a reduced model of their own.
+#pragma once
+
+#include "supple/offline/posespace/reduce_body.h"
+#include "supple/rig/character_rig.h"
+
+namespace supple {
+
+/// `rest` is Φ over the mesh.
+KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh);
+
+/// Poses of the clips, a few of each, named after their moments.
+std::vector<ReducePose> clip_poses(const RawCharacter& character, const CharacterRig& rig);
+
+}  // namespace supple

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/build_posespace.h"
+
+#include "supple/base/clock.h"
+#include "supple/offline/fitting/limit_sway.h"
+#include "supple/offline/posespace/known_motion.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace supple {
+namespace {
+
+ReduceSettings reduce_settings(const Recipe& recipe) {
+  ReduceSettings settings;
+  settings.material = recipe.material.model;
+  settings.frequency.reset();
+  if (tunes_stiffness(recipe)) settings.frequency = recipe.material.frequency;
+  settings.size = recipe.flesh.size;
+  settings.directions = recipe.flesh.directions;
+  settings.largest_angle = recipe.flesh.angle * std::numbers::pi / 180;
+  settings.most_poses = std::max(1, recipe.flesh.poses);
+  return settings;
+}
+
+/// Materials of all elements as they are painted in a pose; empty where nothing is painted in any.
+std::vector<ElasticMaterial> materials_in_pose(const CharacterBody& body, std::size_t pose) {
+  if (body.pose_paints.empty()) return {};
+  std::vector<PaintedQuantity> painted;
+  for (const auto& [quantity, paint] : body.pose_paints) {
+    const VecX column = paint.values.col(static_cast<Eigen::Index>(pose));
+    painted.push_back({quantity, {column.begin(), column.end()}});
+  }
+  TetMesh mesh = body.body.mesh;
+  paint_materials(mesh, body.base, painted);
+  std::vector<ElasticMaterial> materials;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) materials.push_back(mesh.material_of(e));
+  return materials;
+}
+
+constexpr int least_modes = 4;
+
+void count_modes(const Recipe& recipe, const EmbeddedBody& body, const VecX& compliance, std::vector<Patch>& patches) {
+  const std::vector<double> importance = patch_importance(body.mesh, body.fixed_vertices, patches, compliance);
+  std::vector<double> open;
+  int left = recipe.flesh.size;
+  for (std::size_t k = 0; k < patches.size(); ++k) {
+    patches[k].modes = k < recipe.locals.size() ? recipe.locals[k].modes : 0;
+    left -= patches[k].modes;
+    if (patches[k].modes == 0) open.push_back(importance[k]);
+  }
+  const int shared = std::max(left, least_modes * static_cast<int>(open.size()));
+  const std::vector<int> modes =
+      share_modes(open, open.size() == patches.size() ? recipe.flesh.size : shared, least_modes);
+  auto next = modes.begin();
+  for (Patch& patch : patches)
+    if (patch.modes == 0) patch.modes = *next++;
+}
+
+}  // namespace
+
+std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, int most) {
+  std::vector<ReducePose> result;
+  for (DistinctPose& pose : distinct_poses(source, most))
+    result.push_back({std::move(pose.p), materials_in_pose(body, pose.pose), source.poses[pose.pose].name});
+  return result;
+}
+
+std::vector<PatchHandle> recipe_handles(const Recipe& recipe, const RawCharacter& character, const CharacterRig& rig,
+                                        const EmbeddedBody& body) {
+  if (recipe.locals.empty()) return automatic_handles(character, rig, body);
+  std::vector<JointGroup> groups;
+  for (const RecipeLocal& local : recipe.locals) {
+    JointGroup& group = groups.emplace_back();
+    group.name = local.name;
+    for (const std::string& name : local.joints) group.joints.push_back(find_joint(rig.skeleton(), name));
+  }
+  std::vector<PatchHandle> handles = handles_of_groups(rig, body, groups);
+  for (std::size_t k = 0; k < handles.size(); ++k) {
+    const RecipeLocal& local = recipe.locals[k];
+    handles[k].points.insert(handles[k].points.end(), local.points.begin(), local.points.end());
+    handles[k].segments.insert(handles[k].segments.end(), local.segments.begin(), local.segments.end());
+  }
+  return handles;
+}
+
+Result<Patches> recipe_patches(const Recipe& recipe, const RawCharacter& character, const CharacterRig& rig,
+                               const EmbeddedBody& body, const VecX& compliance) {
+  Result<Patches> made = make_patches(body.mesh, recipe_handles(recipe, character, rig, body));
+  if (made.ok()) count_modes(recipe, body, compliance, made->patches);
+  return made;
+}
+
+Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource& source, const CharacterBody& body,
+                                     Progress& progress, StageStore& store, std::shared_ptr<const Rig> rest) {
+  const CharacterRig& rig = source.rig;
+  ReduceSettings settings = reduce_settings(recipe);
+  if (!rest) {
+    rest = carry_rig(rig.rig(), body.body.carry, body.body.mesh.vertices);
+    if (recipe.flesh.fit) settings.surface = rig.rig();
+  }
+  settings.store = &store;
+  const KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
+  const bool own_poses = !source.poses.empty();
+  constexpr int all = 1000;
+  if (own_poses)
+    settings.poses = recipe_poses(source, body, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
+  else
+    settings.candidates = clip_poses(source.character, rig);
+  // In poses of clips limbs may pass through each other; only where somebody made a pose does touching mean touching.
+  if (recipe.flesh.contact && own_poses) settings.contact = SelfContactSettings{};
+  EmbeddedBody tuned = body.body;
+  if (settings.frequency) {
+    progress.stage("tuning the stiffness");
+    SUPPLE_RETURN_IF_ERROR(
+        limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
+    settings.frequency.reset();  // the stiffness is what it shall be
+  }
+  if (recipe.flesh.local) {
+    progress.stage("finding patches");
+    Result<Patches> patches = recipe_patches(recipe, source.character, rig, tuned);
+    SUPPLE_RETURN_IF_ERROR(patches);
+    settings.patches = std::move(patches->patches);
+  }
+  return reduce_body(tuned, rest, motion, settings, progress);
+}
+
+Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder, Progress& progress,
+                                       StageStore& store) {
+  const auto start = Clock::now();
+  progress.stage("reading the character");
+  Result<CharacterSource> source = load_source(recipe, folder);
+  SUPPLE_RETURN_IF_ERROR(source);
+  const double read = seconds_since(start);
+  Result<BuiltCharacter> built = build_character(std::move(*source), progress, store);
+  if (built.ok()) built->seconds.read = read;
+  return built;
+}
+
+Result<BuiltCharacter> build_character(CharacterSource source, Progress& progress, StageStore& store) {
+  BuildSeconds seconds;
+  auto start = Clock::now();
+  Result<CharacterBody> body = make_body(source, progress, store);
+  SUPPLE_RETURN_IF_ERROR(body);
+  seconds.embed = seconds_since(start);
+
+  start = Clock::now();
+  Result<ReducedBody> reduced = reduce_character(source.recipe, source, *body, progress, store);
+  SUPPLE_RETURN_IF_ERROR(reduced);
+  seconds.reduce = seconds_since(start);
+  return BuiltCharacter{std::move(source), std::move(*body), std::move(*reduced), seconds};
+}
+
+}  // namespace supple

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/character_body.h"
+
+#include <fmt/format.h>
+
+#include "supple/mesh/bounds.h"
+#include "supple/offline/painting/paint_sources.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+/// The same error, with the line of the recipe that asks for the paint.
+Error at_paint(const Recipe& recipe, const RecipePaint& paint, Error error) {
+  error.message = fmt::format("{}: {}", recipe.source.place("paint", paint_name(paint), "the recipe"), error.message);
+  return error;
+}
+
+Result<std::vector<double>> skin_paint(const RecipePaint& paint, const std::filesystem::path& folder,
+                                       const RawCharacter& character) {
+  return paint.file.empty() ? paint_from_attribute(character, paint.attribute, paint.channel)
+                            : load_paint(character, folder / paint.file);
+}
+
+Result<std::vector<double>> carried_paint(const RecipePaint& paint, const std::filesystem::path& folder,
+                                          const RawCharacter& character, const EmbeddedBody& body) {
+  if (!paint.tets.empty()) return load_tet_paint(folder / paint.tets, body.mesh.elements.size());
+  const Result<std::vector<double>> skin = skin_paint(paint, folder, character);
+  SUPPLE_RETURN_IF_ERROR(skin);
+  return carry_paint(body.mesh, body.skin, body.embedding, *skin, {paint.smoothness});
+}
+
+Result<std::vector<double>> painted_values(const RecipePaint& paint, const std::filesystem::path& folder,
+                                           const RawCharacter& character, const EmbeddedBody& body) {
+  const Result<std::vector<double>> carried = carried_paint(paint, folder, character, body);
+  SUPPLE_RETURN_IF_ERROR(carried);
+  return to_quantity(paint.quantity, *carried, paint.range);
+}
+
+double value_in(const ElasticMaterial& material, PaintQuantity quantity) {
+  switch (quantity) {
+    case PaintQuantity::young:
+      return material.young;
+    case PaintQuantity::poisson:
+      return material.poisson;
+    case PaintQuantity::density:
+      return material.density;
+    default:
+      return 1;
+  }
+}
+
+void hold_more(std::span<const Index> more, std::vector<Index>& fixed) {
+  std::vector<Index> all;
+  std::set_union(fixed.begin(), fixed.end(), more.begin(), more.end(), std::back_inserter(all));
+  fixed = std::move(all);
+}
+
+using NamedPaint = std::pair<std::string, std::vector<double>>;
+
+Status add_pose_paint(const Recipe& recipe, PaintQuantity quantity, std::span<const PaintedQuantity> everywhere,
+                      const std::vector<NamedPaint>& painted, CharacterBody& result) {
+  if (painted.empty()) return {};
+  std::vector<double> neutral(result.body.mesh.elements.size(), value_in(result.base, quantity));
+  for (const PaintedQuantity& paint : everywhere)
+    if (paint.quantity == quantity) neutral = paint.values;
+  std::vector<std::string> names;
+  for (const RecipePose& pose : recipe.poses) names.push_back(pose.name);
+  Result<PosePaint> made = make_pose_paint(names, neutral, painted);
+  SUPPLE_RETURN_IF_ERROR(made);
+  result.pose_paints.emplace_back(quantity, std::move(*made));
+  return {};
+}
+
+Result<std::vector<Index>> joints_of(const Recipe& recipe, const RecipeRegion& region, const Skeleton& skeleton) {
+  std::vector<Index> joints;
+  for (const std::string& name : region.joints) {
+    joints.push_back(find_joint(skeleton, name));
+    if (joints.back() >= 0) continue;
+    std::vector<std::string_view> names;
+    for (const Joint& joint : skeleton.joints) names.push_back(joint.name);
+    return no_such(recipe, "joint", name, names);
+  }
+  return joints;
+}
+
+/// Softness of regions, multiplied into what was painted.
+Status apply_regions(const Recipe& recipe, const RawCharacter& character, const EmbeddedBody& body,
+                     std::vector<PaintedQuantity>& everywhere) {
+  for (const RecipeRegion& region : recipe.regions) {
+    const Result<std::vector<Index>> joints = joints_of(recipe, region, character.skeleton);
+    SUPPLE_RETURN_IF_ERROR(joints);
+    const Result<std::vector<double>> carried =
+        carry_paint(body.mesh, body.skin, body.embedding, share_of_joints(character, *joints));
+    SUPPLE_RETURN_IF_ERROR(carried);
+    multiply_softness(region.softness, *carried, everywhere);
+  }
+  return {};
+}
+
+Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character,
+                    CharacterBody& result) {
+  std::vector<PaintedQuantity> everywhere;
+  std::map<PaintQuantity, std::vector<NamedPaint>> in_poses;
+  for (const RecipePaint& paint : recipe.paints) {
+    Result<std::vector<double>> values = painted_values(paint, folder, character, result.body);
+    if (!values.ok()) return at_paint(recipe, paint, values.error());
+    if (!paint.pose.empty())
+      in_poses[paint.quantity].emplace_back(paint.pose, std::move(*values));
+    else if (paint.quantity == PaintQuantity::fixity)
+      hold_more(vertices_fixed_by(result.body.mesh, *values), result.body.fixed_vertices);
+    else
+      everywhere.push_back({paint.quantity, std::move(*values)});
+  }
+  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result.body, everywhere));
+  paint_materials(result.body.mesh, result.base, everywhere);
+  for (const auto& [quantity, painted] : in_poses)
+    SUPPLE_RETURN_IF_ERROR(add_pose_paint(recipe, quantity, everywhere, painted, result));
+  return {};
+}
+
+}  // namespace
+
+Status check_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character) {
+  for (const RecipePaint& paint : recipe.paints) {
+    if (!paint.tets.empty()) continue;
+    const Result<std::vector<double>> skin = skin_paint(paint, folder, character);
+    if (!skin.ok()) return at_paint(recipe, paint, skin.error());
+  }
+  return {};
+}
+
+Result<CharacterBody> make_body(const CharacterSource& source, Progress& progress, StageStore& store) {
+  const Recipe& recipe = source.recipe;
+  EmbedSettings settings;
+  settings.meshing = recipe.meshing();
+  settings.bones = recipe.bones();
+  settings.store = &store;
+  Result<EmbeddedBody> body = embed_character(source.character, source.rig, settings, progress);
+  SUPPLE_RETURN_IF_ERROR(body);
+  CharacterBody result{std::move(*body), {}, {}};
+  result.base = recipe.base_material(bounds_of(result.body.skin.vertices).size().maxCoeff());
+  SUPPLE_RETURN_IF_ERROR(apply_paints(recipe, source.folder, source.character, result));
+  return result;
+}
+
+bool tunes_stiffness(const Recipe& recipe) {
+  return !recipe.material.young &&
+         std::none_of(recipe.paints.begin(), recipe.paints.end(),
+                      [](const RecipePaint& paint) { return paint.quantity == PaintQuantity::young; });
+}
+
+}  // namespace supple

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// CharacterBody: the tetrahedra around a character with the materials that its recipe says and paints: what every
+// engine starts from.
+#pragma once
+
+#include "supple/offline/fitting/embedded_body.h"
+#include "supple/pipeline/character/character_source.h"
+
+namespace supple {
+
+struct CharacterBody {
+  EmbeddedBody body;     ///< with the recipe's materials and fixed vertices
+  ElasticMaterial base;  ///< of what isn't painted
+  /// Quantities painted in some pose, one column per [[pose]] of the recipe.
+  std::vector<std::pair<PaintQuantity, PosePaint>> pose_paints;
+};
+
+/// Fills the character with tetrahedra and paints them. Fails as embed_character() does, and on wrong paint, with the
+/// line of the recipe that asks for it.
+Result<CharacterBody> make_body(const CharacterSource& source, Progress& progress = Progress::silent(),
+                                StageStore& store = StageStore::none());
+
+/// Finds what is wrong with paint on the skin before a body is made.
+Status check_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character);
+
+/// The stiffness is to be found from `frequency`: the recipe gives no Young's modulus and paints none.
+bool tunes_stiffness(const Recipe& recipe);
+
+}  // namespace supple

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/engine.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/nearest_name.h"
+#include "supple/pipeline/character/engine_full.h"
+#include "supple/pipeline/character/engine_posespace.h"
+
+#include <algorithm>
+#include <array>
+
+namespace supple {
+
+std::span<const CharacterEngine* const> all_engines() {
+  static const std::array<const CharacterEngine*, 2> engines = {&posespace_engine(), &full_engine()};
+  return engines;
+}
+
+Result<const CharacterEngine*> find_engine(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const CharacterEngine* engine : all_engines()) {
+    if (engine->name() == name) return engine;
+    names.push_back(engine->name());
+  }
+  const std::string_view near = nearest_name(name, names);
+  return usage_error(fmt::format(
+      "there is no engine \"{}\"; {}", name,
+      near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
+}
+
+Result<const CharacterEngine*> engine_of(const Asset& asset) {
+  for (const CharacterEngine* engine : all_engines())
+    if (engine->owns(asset)) return engine;
+  return input_error(fmt::format("the asset holds {}, but a character is wanted here", contents_of(asset)));
+}
+
+Status check_asset_fits(const CharacterSource& source, Index vertices, const PoseLayout& built) {
+  const Index own = source.rig.rig()->vertex_count();
+  if (own != vertices)
+    return input_error(
+        fmt::format("the asset is for a skin of {} vertices, but the character has {}; build it again", vertices, own));
+  const PoseLayout& rig = source.rig.rig()->layout();
+  const bool same = std::equal(rig.groups.begin(), rig.groups.end(), built.groups.begin(), built.groups.end(),
+                               [](const ParameterGroup& a, const ParameterGroup& b) {
+                                 return a.name == b.name && a.kind == b.kind && a.first == b.first;
+                               });
+  if (same) return {};
+  return input_error(
+      "the asset is for a rig with other parameters than the character's, whose skeleton or clips have changed; build "
+      "it again");
+}
+
+ClipRunReport report_of(const SimulatedClip& clip) {
+  return {.loop = clip.loop,
+          .rounds = clip.rounds,
+          .gap = clip.gap,
+          .recovered = clip.recovered,
+          .cuts = clip.cuts,
+          .energy = clip.largest_energy,
+          .seconds = clip.seconds,
+          .steps = static_cast<Index>(clip.coordinates.cols())};
+}
+
+}  // namespace supple

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between engines. Whatever moves the flesh, bake, compare, viewers and writers see only what is here:
+//
+//   CharacterSource ─ CharacterEngine ─→ SoftCharacter ─ simulate(clip) ─→ ClipRun ─ ClipFrames ─→ SoftFrames
+//                     builds or loads     its asset                        how far every vertex
+//                     a model                                              of the skin moves, at any time
+//
+// An engine gives four things: its model in asset/ with a kind of archive, its builder in offline/, its step, and a
+// ClipRun. Engines know nothing of each other; find_engine() is the one place that lists them.
+#pragma once
+
+#include "supple/asset/asset_file.h"
+#include "supple/base/progress.h"
+#include "supple/base/stage_store.h"
+#include "supple/pipeline/character/character_source.h"
+#include "supple/pipeline/character/simulate_clip.h"
+
+namespace supple {
+
+struct BuildSeconds {
+  double read = 0, embed = 0, reduce = 0;
+};
+
+/// What a report tells of a simulated clip.
+struct ClipRunReport {
+  bool loop = false;
+  int rounds = 0;      ///< that a loop took to repeat itself
+  double gap = 0;      ///< of a loop between its end and its start before it was closed [m]
+  int recovered = 0;   ///< steps that broke down
+  int cuts = 0;        ///< within the range
+  double energy = 0;   ///< largest, elastic + kinetic [J]
+  double seconds = 0;  ///< that the simulation took
+  Index steps = 0;
+};
+
+/// A clip that was simulated. Displacements are those of the vertices of the rig, mesh after mesh [m].
+class ClipRun {
+ public:
+  virtual ~ClipRun() = default;
+
+  virtual double start() const = 0;  ///< [s] of the clip: before this nothing was simulated
+  virtual ClipRunReport report() const = 0;
+  /// How far soft tissue carries each vertex at a time of the clip, in the world.
+  virtual void in_world(double time, std::span<Vec3> displacement) = 0;
+  /// The same in the frame of the character's root.
+  virtual void in_character(double time, std::span<Vec3> displacement) = 0;
+  /// The same turned back to the neutral pose with the flesh around each vertex: what players of morph targets
+  /// interpolate in straight lines.
+  virtual void in_neutral_pose(double time, std::span<Vec3> displacement) = 0;
+};
+
+/// A character with the model that an engine has built or loaded for it.
+class SoftCharacter {
+ public:
+  explicit SoftCharacter(std::shared_ptr<const CharacterSource> source) : source_(std::move(source)) {}
+  virtual ~SoftCharacter() = default;
+  SoftCharacter(const SoftCharacter&) = delete;
+  SoftCharacter& operator=(const SoftCharacter&) = delete;
+
+  const CharacterSource& source() const { return *source_; }
+  const RawCharacter& character() const { return source_->character; }
+  const CharacterRig& rig() const { return source_->rig; }
+  Index vertex_count() const { return rig().rig()->vertex_count(); }
+
+  /// What ships; encode_asset() makes a file of it.
+  virtual const Asset& asset() const = 0;
+  /// Remarks of the build, one sentence each.
+  virtual std::vector<std::string> warnings() const = 0;
+  /// Simulates one of the source's clips. May be called from several threads. `this` must outlive the result.
+  virtual Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
+                                                    Progress& progress = Progress::silent()) const = 0;
+
+  BuildSeconds seconds;
+
+ private:
+  std::shared_ptr<const CharacterSource> source_;
+};
+
+class CharacterEngine {
+ public:
+  virtual ~CharacterEngine() = default;
+  virtual std::string_view name() const = 0;
+  /// What it does, in half a line.
+  virtual std::string_view brief() const = 0;
+  /// Whether its models are what an asset holds.
+  virtual bool owns(const Asset& asset) const = 0;
+
+  /// Builds the model, or finds it in the store.
+  virtual Result<std::unique_ptr<SoftCharacter>> build(std::shared_ptr<const CharacterSource> source,
+                                                       Progress& progress = Progress::silent(),
+                                                       StageStore& store = StageStore::none()) const = 0;
+  /// The source with a model that was built before, over whatever clips it has now. Fails where the asset is another
+  /// engine's, for another character, or for another rig of it.
+  virtual Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
+                                                            Asset asset) const = 0;
+};
+
+std::span<const CharacterEngine* const> all_engines();
+/// A usage error that helps with a typo: there is no engine "ful"; did you mean "full"?
+Result<const CharacterEngine*> find_engine(std::string_view name);
+/// The engine whose model an asset is. Fails for assets that are no character's.
+Result<const CharacterEngine*> engine_of(const Asset& asset);
+
+// ---- for engines ----------------------------------------------------------------------------------------------------
+
+/// Fails unless an asset for `vertices` of the skin and for a rig of that layout is for this source.
+Status check_asset_fits(const CharacterSource& source, Index vertices, const PoseLayout& built);
+
+/// What a ClipRun reports of what simulate_clip() has done.
+ClipRunReport report_of(const SimulatedClip& clip);
+
+}  // namespace supple

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between engines: what bake and compare see of them, on a small character of our own.
+#include "supple/pipeline/character/engine.h"
+
+#include "samples/creatures.h"
+#include "supple/io/file.h"
+#include "supple/io/gltf/write_character.h"
+#include "supple/pipeline/character/bake.h"
+#include "supple/pipeline/character/compare_engines.h"
+#include "supple/pipeline/character/compare_full.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace supple::engine_test {
+namespace {
+
+using Soft = std::unique_ptr<SoftCharacter>;
+
+class EngineSeam : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder() = std::filesystem::temp_directory_path() / ("supple_engine_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder());
+    ASSERT_TRUE(write_character(folder() / "x.glb", make_character(make_x_shape(), 600)).ok());
+    recipe().input = "x.glb";
+    recipe().tets = 700;
+    recipe().flesh.size = 8;
+    source() = std::make_shared<const CharacterSource>(load_source(recipe(), folder()).value());
+    reduced() = build("posespace");
+    full() = build("full");
+  }
+  static void TearDownTestSuite() {
+    reduced().reset(), full().reset(), source().reset();
+    std::filesystem::remove_all(folder());
+  }
+  static Soft build(std::string_view engine) { return find_engine(engine).value()->build(source()).value(); }
+
+  static std::filesystem::path& folder() {
+    static std::filesystem::path path;
+    return path;
+  }
+  static Recipe& recipe() {
+    static Recipe recipe;
+    return recipe;
+  }
+  static std::shared_ptr<const CharacterSource>& source() {
+    static std::shared_ptr<const CharacterSource> source;
+    return source;
+  }
+  static Soft& reduced() {
+    static Soft soft;
+    return soft;
+  }
+  static Soft& full() {
+    static Soft soft;
+    return soft;
+  }
+  static const Clip& clip() { return source()->character.clips.at(0); }
+  static SimulateSettings half_a_second() {
+    SimulateSettings settings;
+    settings.to = 0.5;
+    return settings;
+  }
+  static void expect_words(const Error& error, const std::string& words) {
+    EXPECT_NE(error.message.find(words), std::string::npos) << error.message;
+  }
+};
+
+TEST_F(EngineSeam, NamesAreFoundAndTyposHelped) {
+  for (const CharacterEngine* engine : all_engines()) EXPECT_EQ(find_engine(engine->name()).value(), engine);
+  const Result<const CharacterEngine*> typo = find_engine("ful");
+  ASSERT_FALSE(typo.ok());
+  EXPECT_EQ(typo.error().kind, ErrorKind::usage);
+  expect_words(typo.error(), "there is no engine \"ful\"; did you mean \"full\"?");
+  expect_words(find_engine("clothsolver").error(), "there are posespace, full");
+}
+
+TEST_F(EngineSeam, AnEngineAgainstItselfIsZero) {
+  for (const Soft* soft : {&reduced(), &full()}) {
+    const EngineComparison same = compare_engines(**soft, **soft, clip(), half_a_second()).value();
+    EXPECT_EQ(same.error, 0) << same.run.engine;
+    EXPECT_EQ(same.run.peak, same.against.peak);
+    EXPECT_GT(same.run.peak, 1e-4);
+    EXPECT_GT(same.moments, 20);
+  }
+}
+
+/// The two roads to one number: engines by what they show, and the pose-space engine's own table.
+TEST_F(EngineSeam, TwoEnginesDifferAsTheTableSays) {
+  CompareSettings table;
+  table.most_seconds = 0.5;
+  const CompareReport report = compare_full(*source(), table).value();
+  const EngineComparison pair = compare_engines(*reduced(), *full(), clip(), half_a_second()).value();
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.full_recovered, 0);
+  EXPECT_GT(pair.error, 0.005);
+  // Not the same moments, and frames for damping that know other poses.
+  EXPECT_NEAR(pair.error, report.rows[0].error, 0.1 * report.rows[0].error + 0.005);
+  EXPECT_NEAR(pair.against.peak, report.peak, 0.03 * report.peak);
+}
+
+TEST_F(EngineSeam, FramesOfReferenceShowTheSameLengths) {
+  for (const Soft* soft : {&reduced(), &full()}) {
+    const std::unique_ptr<ClipRun> run = (*soft)->simulate(clip(), half_a_second()).value();
+    const auto count = to_size((*soft)->vertex_count());
+    std::vector<Vec3> world(count), own(count), neutral(count);
+    run->in_world(0.4, world);
+    run->in_character(0.4, own);
+    run->in_neutral_pose(0.4, neutral);
+    double largest = 0, off_world = 0, off_neutral = 0;
+    for (std::size_t v = 0; v < count; ++v) {
+      largest = std::max(largest, own[v].norm());
+      off_world = std::max(off_world, std::abs(world[v].norm() - own[v].norm()));
+      off_neutral = std::max(off_neutral, std::abs(neutral[v].norm() - own[v].norm()));
+    }
+    EXPECT_GT(largest, 1e-4);
+    EXPECT_LT(off_world, 1e-6 * largest);
+    // A vertex of the skin hangs on several of the mesh, which turn by a little different angles.
+    EXPECT_LT(off_neutral, 0.05 * largest);
+  }
+}
+
+/// Air that moves past a resting body with velocity w pulls like gravity of drag · w.
+TEST_F(EngineSeam, WindPullsTheFullSimulationLikeGravity) {
+  SimulateSettings windy, heavy;
+  windy.to = heavy.to = 0.01;
+  windy.preroll = heavy.preroll = 3;
+  windy.drag = 0.5;
+  windy.wind = Vec3(0, 0, 4);
+  heavy.gravity = Vec3(0, 0, 2);
+  const auto count = to_size(full()->vertex_count());
+  std::vector<Vec3> blown(count), pulled(count);
+  const std::unique_ptr<ClipRun> wind = full()->simulate(clip(), windy).value();
+  const std::unique_ptr<ClipRun> gravity = full()->simulate(clip(), heavy).value();
+  wind->in_world(wind->start(), blown);
+  gravity->in_world(gravity->start(), pulled);
+  double difference = 0, total = 0, along = 0;
+  for (std::size_t v = 0; v < count; ++v) {
+    difference += (blown[v] - pulled[v]).squaredNorm();
+    total += pulled[v].squaredNorm();
+    along += pulled[v].z();
+  }
+  EXPECT_GT(along, 0);
+  EXPECT_LT(std::sqrt(difference / total), 0.02);
+}
+
+TEST_F(EngineSeam, ALoopOfTheFullSimulationCloses) {
+  SimulateSettings settings;
+  settings.loop = true;
+  const std::unique_ptr<ClipRun> run = full()->simulate(clip(), settings).value();
+  EXPECT_TRUE(run->report().loop);
+  EXPECT_EQ(run->report().rounds, 2);
+  const auto count = to_size(full()->vertex_count());
+  std::vector<Vec3> first(count), last(count);
+  run->in_neutral_pose(run->start(), first);
+  run->in_neutral_pose(clip().duration, last);
+  for (std::size_t v = 0; v < count; ++v) EXPECT_LT((first[v] - last[v]).norm(), 1e-9);
+}
+
+class StopAtOnce final : public Progress {
+ public:
+  void stage(std::string_view) override {}
+  void update(double) override {}
+  bool cancelled() const override { return true; }
+};
+
+TEST_F(EngineSeam, ASimulationCanBeStopped) {
+  StopAtOnce stop;
+  for (const Soft* soft : {&reduced(), &full()}) {
+    const auto run = (*soft)->simulate(clip(), half_a_second(), stop);
+    ASSERT_FALSE(run.ok());
+    expect_words(run.error(), "stopped");
+  }
+}
+
+// ---- assets ---------------------------------------------------------------------------------------------------------
+
+TEST_F(EngineSeam, TheFullModelComesBackWithTheSameBytes) {
+  const std::string bytes = encode_asset(full()->asset()).value();
+  ASSERT_TRUE(write_file_atomically(folder() / "full.supple", bytes).ok());
+  const Asset asset = load_asset(folder() / "full.supple").value();
+  ASSERT_TRUE(std::holds_alternative<FullModel>(asset));
+  EXPECT_EQ(encode_asset(asset).value(), bytes);
+  const Soft loaded = engine_of(asset).value()->take_asset(source(), asset).value();
+  EXPECT_EQ(compare_engines(*loaded, *full(), clip(), half_a_second()).value().error, 0);
+}
+
+TEST_F(EngineSeam, AnAssetSaysWhatItHolds) {
+  const auto save = [&](const char* name, const Asset& asset) {
+    const std::filesystem::path path = folder() / name;
+    EXPECT_TRUE(write_file_atomically(path, encode_asset(asset).value()).ok());
+    return path;
+  };
+  const std::filesystem::path character = save("a.supple", reduced()->asset()),
+                              whole = save("b.supple", full()->asset());
+  EXPECT_TRUE(load_asset_of<CharacterAsset>(character).ok());
+  EXPECT_TRUE(load_asset_of<FullModel>(whole).ok());
+  expect_words(load_asset_of<SubspaceModel>(character).error(),
+               "a.supple: the asset holds a character's soft tissue, but a deformable object is wanted here");
+  expect_words(load_asset_of<CharacterAsset>(whole).error(), "holds the full simulation of a character");
+  expect_words(find_engine("full").value()->take_asset(source(), load_asset(character).value()).error(),
+               "the engine \"full\" wants");
+  expect_words(find_engine("posespace").value()->take_asset(source(), load_asset(whole).value()).error(),
+               "the engine \"posespace\" wants");
+  expect_words(engine_of(Asset(SubspaceModel())).error(), "holds a deformable object, but a character is wanted");
+  EXPECT_FALSE(load_asset(folder() / "x.glb").ok());
+  EXPECT_FALSE(load_asset(folder() / "missing.supple").ok());
+}
+
+TEST_F(EngineSeam, DamagedModelsAreRefused) {
+  const std::string whole = encode_asset(full()->asset()).value();
+  ASSERT_GT(whole.size(), 1000u);
+  std::size_t refused = 0, tried = 0;
+  for (std::size_t at = 64; at < whole.size(); at += whole.size() / 200) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x55);
+    ++tried;
+    const std::filesystem::path path = folder() / "damaged.supple";
+    std::ofstream(path, std::ios::binary) << bytes;
+    refused += !load_asset(path).ok();
+  }
+  EXPECT_EQ(refused, tried);
+}
+
+TEST_F(EngineSeam, AnAssetOfAnotherCharacterIsRefused) {
+  ASSERT_TRUE(write_character(folder() / "other.glb", make_character(make_x_shape(), 400)).ok());
+  const auto other = std::make_shared<const CharacterSource>(load_source(folder() / "other.glb").value());
+  for (const Soft* soft : {&reduced(), &full()}) {
+    const Asset asset = (*soft)->asset();
+    expect_words(engine_of(asset).value()->take_asset(other, asset).error(), "build it again");
+  }
+}
+
+// ---- one road, one read ---------------------------------------------------------------------------------------------
+
+BakeSettings quick_bake() {
+  BakeSettings settings;
+  settings.rate = 12;
+  settings.simulate.to = 0.5;
+  settings.loops = LoopChoice::none;
+  return settings;
+}
+
+/// From the moment a source is loaded its file has no influence: not on the build, not on what is written.
+TEST_F(EngineSeam, TheFileIsReadOnce) {
+  const std::filesystem::path file = folder() / "once.glb";
+  std::filesystem::copy_file(folder() / "x.glb", file);
+  Recipe own = recipe();
+  own.input = "once.glb";
+  const auto bake = [&](bool replaced, const char* output) {
+    const auto loaded = std::make_shared<const CharacterSource>(load_source(own, folder()).value());
+    if (replaced) std::ofstream(file) << "something else";
+    const Soft soft = find_engine("posespace").value()->build(loaded).value();
+    const Result<BakeReport> report = bake_character(*soft, folder() / output, quick_bake());
+    EXPECT_TRUE(report.ok()) << report.error().message;
+    return read_file(folder() / output).value();
+  };
+  EXPECT_EQ(bake(false, "before.glb"), bake(true, "after.glb"));
+}
+
+TEST_F(EngineSeam, AFileWithoutARecipeFollowsTheFirstOne) {
+  const CharacterSource bare = load_source(folder() / "x.glb").value();
+  EXPECT_EQ(bare.recipe, first_recipe(bare.file, "x.glb"));
+  EXPECT_EQ(bare.character.clips.size(), bare.file.character.clips.size());
+  EXPECT_EQ(bare.folder, folder());
+}
+
+TEST_F(EngineSeam, BakedFramesAreThoseOfTheEngine) {
+  const Result<BakeReport> baked = bake_character(*full(), folder() / "full.glb", quick_bake());
+  ASSERT_TRUE(baked.ok()) << baked.error().message;
+  const EngineComparison seen = compare_engines(*full(), *full(), clip(), quick_bake().simulate, 12).value();
+  ASSERT_FALSE(baked->clips.empty());
+  EXPECT_NEAR(baked->clips[0].peak / baked->height, seen.run.peak, 1e-9);
+  EXPECT_GT(baked->clips[0].energy, 0);
+  EXPECT_TRUE(baked->glb.compression.within_tolerance());
+}
+
+}  // namespace
+}  // namespace supple::engine_test
