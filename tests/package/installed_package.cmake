@@ -39,9 +39,9 @@ function(drive folder)
   endforeach()
 endfunction()
 
-build_consumer(everything ${CXX} "" -D EXAMPLES=${SOURCE}/examples)
+build_consumer(everything ${CXX} "" -D EXAMPLES=${SOURCE}/examples -D HEADERS=${WORK}/moved/include)
 run_or_fail(${WORK}/everything/use_runtime)
-run_or_fail(${WORK}/everything/use_supple)
+run_or_fail(${WORK}/everything/use_supple ${WORK}/arm/arm.glb ${WORK}/baked.glb)
 drive(everything drive_arm drive_arm_c)
 
 set(hidden TBB fmt METIS Threads ZLIB draco meshoptimizer)
