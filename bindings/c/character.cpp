@@ -205,6 +205,7 @@ supple_status supple_state_create(const supple_character* character, const suppl
     CharacterSettings chosen;
     if (settings != nullptr) {
       if (settings->time_step != 0) chosen.time_step = settings->time_step;
+      if (settings->steps_per_pose != 0) chosen.steps_per_pose = settings->steps_per_pose;
       if (settings->most_pulls != 0) chosen.most_pulls = settings->most_pulls;
       chosen.damping = settings->damping;
     }

@@ -101,9 +101,10 @@ SUPPLE_API supple_status supple_character_vertex_nodes(const supple_character* c
 /* ---- characters on the stage ------------------------------------------------------------------------------------ */
 
 typedef struct supple_settings {
-  double time_step; /* of the grid inside [s]; 0: 1/240 */
-  double damping;   /* ratio; negative: that of the asset */
-  int most_pulls;   /* that supple_state_set_pulls can hold; 0: 64 */
+  double time_step;   /* of the grid inside [s]; 0: 1/240 */
+  double damping;     /* ratio; negative: that of the asset */
+  int steps_per_pose; /* that share the rest shape of one pose, about; 0: 2 */
+  int most_pulls;     /* that supple_state_set_pulls can hold; 0: 64 */
 } supple_settings;
 
 /* `settings` may be null. */

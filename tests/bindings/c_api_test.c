@@ -162,7 +162,7 @@ static void check_character(const char* path) {
   EXPECT(supple_character_load(path, &c) == SUPPLE_OK);
   if (c == NULL) return;
   check_questions(c);
-  supple_settings settings = {0, -1, 0};
+  supple_settings settings = {0, -1, 0, 0};
   supple_character_state *s = NULL, *other = NULL;
   EXPECT(supple_state_create(c, &settings, &s) == SUPPLE_OK && supple_state_create(c, NULL, &other) == SUPPLE_OK);
   settings.time_step = -1;

@@ -12,9 +12,9 @@
 // Units are metres, seconds and newtons; rotations are quaternions x y z w; matrices are 4×4, column after column.
 //
 // Time. The pose that was set is the pose at the end of the seconds that advance() takes. Flesh moves in fixed steps
-// inside, on a grid of its own: poses in between are interpolated by a parabola through the last three, so that any
-// display rate, even or not, gives the same motion (docs/runtime.md says how nearly). What is shown is the state at
-// exactly the time that was asked for.
+// inside, on a grid of its own; poses in between lie on a path without corners through the frames, so that any display
+// rate, even or not, gives the same motion (docs/runtime.md says how nearly). What is shown is the state at exactly the
+// time that was asked for.
 //
 // Memory and threads. A Character is immutable and may be read by any number of threads. A CharacterState belongs to
 // one thread at a time; different states never wait for each other. After creation nothing here allocates except where
@@ -116,7 +116,9 @@ class Character {
 struct CharacterSettings {
   double time_step = 1.0 / 240;  ///< of the grid inside [s]
   double damping = -1;           ///< ratio; negative: that of the asset
-  int most_pulls = 64;           ///< that set_pulls() can hold
+  /// About how many steps share the rest shape of one pose: more cost less per step, fewer follow a quick rig better.
+  int steps_per_pose = 2;
+  int most_pulls = 64;  ///< that set_pulls() can hold
 };
 
 /// A force on a welded vertex, in the world.

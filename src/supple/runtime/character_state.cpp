@@ -61,10 +61,11 @@ CharacterState::~CharacterState() = default;
 
 Result<CharacterState> CharacterState::create(const Character& character, const CharacterSettings& settings) {
   const CharacterData& data = character.data();
-  if (!(settings.time_step > 0 && settings.time_step <= 0.1) || settings.most_pulls < 0 || std::isnan(settings.damping))
+  if (!(settings.time_step > 0 && settings.time_step <= 0.1) || settings.most_pulls < 0 ||
+      settings.steps_per_pose < 1 || std::isnan(settings.damping))
     return input_error(
-        "a character's time step must be above zero and at most 0.1 s, and it can't hold fewer than no pulls; change "
-        "the settings of the state");
+        "a character's time step must be above zero and at most 0.1 s, at least one step shares a pose, and it can't "
+        "hold fewer than no pulls; change the settings of the state");
   const RayleighDamping damping =
       rayleigh_damping(data.asset.flesh_frequency, settings.damping < 0 ? data.asset.damping : settings.damping);
   PoseSpaceSettings dynamics;

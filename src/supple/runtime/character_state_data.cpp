@@ -12,7 +12,6 @@ namespace supple {
 namespace {
 
 constexpr double longest_frame = 0.25;  // [s]: what takes longer is a pause
-constexpr int most_substeps = 4;        // that share the rest shape and bases of one pose
 
 template <class Numbers>
 bool all_numbers(const Numbers& values) {
@@ -42,6 +41,7 @@ CharacterStateData::CharacterStateData(const Character& shared, const CharacterS
     : character(shared),
       dynamics(std::move(created)),
       clock(settings.time_step),
+      steps_per_pose(settings.steps_per_pose),
       history(drive().rig.rig()->layout()),
       on_grid(history.newest()),
       locals(rest_pose(drive().rig.skeleton())),
@@ -106,8 +106,10 @@ AdvanceReport CharacterStateData::advance(double seconds) {
     history.replace(pose.placement, pose.p);
   forces.surface = std::span(pulls).first(pull_count);
   report.steps = clock.advance_within(seconds);
-  for (int left = report.steps; left > 0;) {
-    const int steps = std::min(left, most_substeps);
+  // No pose is left with a single step where that can be helped: accelerations of steps that have a path are smoother.
+  int poses = std::max(1, report.steps / steps_per_pose);
+  for (int left = report.steps; left > 0; --poses) {
+    const int steps = (left + poses - 1) / poses;
     left -= steps;
     history.sample(clock.ahead() + left * clock.time_step(), on_grid);
     if (dynamics.step(on_grid.placement, on_grid.p, forces, steps).recovered) report.recovered = true;
@@ -147,7 +149,7 @@ void CharacterStateData::exchange(StateBytes& bytes) {
 
 std::span<const Vec3> CharacterStateData::displacements() {
   if (!shown.has_displacement) {
-    const HistoryFrame& now = history.newest();
+    const PlacedPose& now = history.newest();
     dynamics.surface_displacements(now.placement, now.p, shown.q, shown.displacement);
     shown.has_displacement = true;
   }
@@ -157,7 +159,7 @@ std::span<const Vec3> CharacterStateData::displacements() {
 std::span<const Vec3> CharacterStateData::positions() {
   if (shown.has_position) return shown.position;
   const std::span<const Vec3> u = displacements();
-  const HistoryFrame& now = history.newest();
+  const PlacedPose& now = history.newest();
   drive().rig.rig()->evaluate(now.p, model().all_vertices, shown.position, *shown.workspace);
   RigidTransform place = now.placement;
   place.translation -= origin;

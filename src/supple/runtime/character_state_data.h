@@ -50,8 +50,9 @@ struct CharacterStateData {
   Character character;
   PoseSpaceDynamics<float> dynamics;
   StepClock clock;
+  int steps_per_pose;
   PoseHistory history;
-  HistoryFrame on_grid;
+  PlacedPose on_grid;
 
   Pose locals;  ///< as the caller has set them, from his origin
   Vec3 origin = Vec3::Zero();

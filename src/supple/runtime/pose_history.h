@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// PoseHistory: where a character was in the last three frames of a display, and in between.
+// PoseHistory: the way of a character's pose from one frame of a display to the next.
 //
-// Frames come at times of their own; the simulation's steps lie on a grid. Between frames all numbers of a pose follow
-// the parabola through the last three frames (Lagrange),
-//   x(−a) = Σ_k x_k Π_{j≠k} (a_j − a)/(a_j − a_k),   a: age, counted back from the newest frame, whose age is zero.
-// Two frames give a line, one a pose that is held. Quaternions are taken on the side of the frame before and blended by
-// their numbers: rigs take them of any length. Ages are differences of time, so that hours of play cost no digits.
+// Frames come at times of their own; the simulation's steps lie on a grid. Between two frames every number of the pose
+// follows a cubic that goes on as the frame before has ended (posespace/rig_curve.h): flesh feels accelerations, so
+// that a path with corners, as lines or parabolas between frames have them, would be a row of pushes that depends on
+// the display's rate. Two frames give a line, one a pose that is held. Quaternions are taken on the side of the frame
+// before and blended by their numbers: rigs take them of any length.
 #pragma once
 
 #include "supple/rig/pose.h"
 #include "supple/rig/pose_layout.h"
+#include "supple/runtime/posespace/rig_curve.h"
 #include "supple/runtime/state_bytes.h"
-
-#include <array>
 
 namespace supple {
 
-struct HistoryFrame {
-  double age = 0;  ///< [s]
+struct PlacedPose {
   RigidTransform placement;
   std::vector<double> p;
 };
@@ -28,27 +26,29 @@ class PoseHistory {
   explicit PoseHistory(const PoseLayout& layout);
 
   /// The newest frame; before any was added, the neutral pose at the origin.
-  const HistoryFrame& newest() const { return frames_[0]; }
+  const PlacedPose& newest() const { return newest_; }
   /// A frame, `seconds` after the newest. Allocates nothing.
   void add(double seconds, const RigidTransform& placement, std::span<const double> p);
   /// The newest frame was another one.
   void replace(const RigidTransform& placement, std::span<const double> p);
   /// What comes next has nothing to do with what was.
   void forget() { known_ = 0; }
-  bool empty() const { return known_ == 0; }
 
-  /// The pose that was `age` before the newest frame; `frame` comes from newest(). Allocates nothing.
-  void sample(double age, HistoryFrame& frame) const;
+  /// The pose that was `age` [s] before the newest frame and not before the last; `pose` is a copy of newest().
+  /// Allocates nothing.
+  void sample(double age, PlacedPose& pose) const;
 
   void exchange(StateBytes& bytes);
 
  private:
-  static constexpr int most = 3;
-  void align(HistoryFrame& frame, const HistoryFrame& with) const;
+  void read(const RigidTransform& placement, std::span<const double> p);
 
-  std::vector<Index> rotations_;  ///< places of quaternions in p
-  std::array<HistoryFrame, most> frames_;
-  int known_ = 0;
+  std::vector<std::size_t> rotations_;  ///< places of quaternions among the numbers
+  PlacedPose newest_;
+  std::vector<double> numbers_;      ///< of the newest frame: translation, rotation, p
+  std::vector<RigCurve<1>> curves_;  ///< of each, from the frame before
+  double length_ = 0;                ///< of the last frame [s]
+  int known_ = 0;                    ///< frames, at most 3
 };
 
 }  // namespace supple
