@@ -187,17 +187,18 @@ void fill_body(const Asset& asset, Json& out) {
 Result<MeshReport> describe_asset(const std::filesystem::path& path) {
   const Result<Archive> archive = Archive::open(path);
   SUPPLE_RETURN_IF_ERROR(archive);
-  const Result<Asset> asset = decode_asset(*archive);
-  SUPPLE_RETURN_IF_ERROR(asset);
   ReportRows out;
   out.row("format", "Supple archive, kind \"{}\", every byte checked", archive->kind());
-  out.row("holds", "{}", contents_of(*asset));
   out.row("size", "{:.2f} MiB in {} arrays", static_cast<double>(archive->size_in_bytes()) / (1 << 20),
           archive->names().size());
   out.json["format"] = "Supple archive";
   out.json["kind"] = archive->kind();
   out.json["bytes"] = archive->size_in_bytes();
   out.json["arrays"] = archive->names();
+  if (!holds_asset(*archive)) return MeshReport{std::move(out.text), std::move(out.json)};
+  const Result<Asset> asset = decode_asset(*archive);
+  SUPPLE_RETURN_IF_ERROR(asset);
+  out.row("holds", "{}", contents_of(*asset));
   if (const auto* object = std::get_if<SubspaceModel>(&*asset)) add_model(out, *object);
   if (const auto* character = std::get_if<CharacterAsset>(&*asset)) add_character(out, *character);
   if (const auto* full = std::get_if<FullModel>(&*asset)) add_full(out, *full);

@@ -212,7 +212,7 @@ std::filesystem::path output_for(const Options& options, const std::string& inpu
   return std::filesystem::path(options.output) / (stem.string() + "_soft.glb");
 }
 
-/// Whether there was none.
+/// Gives true where the folder was made now, and false where it was there before.
 Result<bool> make_folder(const std::filesystem::path& folder) {
   std::error_code failed;
   const bool made = std::filesystem::create_directories(folder, failed);

@@ -137,5 +137,59 @@ TEST_F(CharacterAssetCli, BadAssetsGetASentence) {
   EXPECT_FALSE(std::filesystem::exists(folder / "x.glb"));
 }
 
+/// The engine without reduction: built, looked at, and baked from its asset with the same bytes as without one.
+TEST_F(CharacterAssetCli, TheFullSimulationIsAnEngine) {
+  const nlohmann::json made = build("full.supple", {"--engine", "full"});
+  EXPECT_EQ(made["engine"], "full");
+  const nlohmann::json seen = supple_json({"inspect", "full.supple"})["files"][0];
+  EXPECT_EQ(seen["kind"], "full");
+  EXPECT_EQ(seen["tets"], made["tets"]);
+  EXPECT_EQ(seen["bytes"], made["bytes"]);
+  const auto bake = [&](Words words) {
+    words.insert(words.begin(),
+                 {"bake", "x_shape.toml", "--to", "0.4", "--rate", "12", "--threads", "1", "--tolerance", "0.001"});
+    return supple_json(words);
+  };
+  const nlohmann::json built = bake({"--engine", "full", "-o", "a.glb"});
+  bake({"--asset", "full.supple", "-o", "b.glb"});
+  EXPECT_TRUE(same("a.glb", "b.glb"));
+  const nlohmann::json reduced = bake({"-o", "c.glb"});
+  EXPECT_FALSE(same("a.glb", "c.glb"));
+  // Eight coordinates see the motion, if not all of it.
+  for (std::size_t k = 0; k < built["clips"].size(); ++k) {
+    const double truth = built["clips"][k]["peak_m"], few = reduced["clips"][k]["peak_m"];
+    EXPECT_GT(truth, 0);
+    EXPECT_NEAR(few / truth, 1, 0.5) << built["clips"][k]["name"];
+  }
+}
+
+TEST_F(CharacterAssetCli, EnginesAreComparedWithEachOther) {
+  const auto error = [&](const std::string& engine, const std::string& against) {
+    return supple_json(
+               {"compare", "x_shape.toml", "--engine", engine, "--against", against, "--seconds", "0.3"})["error"]
+        .get<double>();
+  };
+  EXPECT_EQ(error("posespace", "posespace"), 0);
+  EXPECT_EQ(error("full", "full"), 0);
+  const double table = supple_json({"compare", "x_shape.toml", "--seconds", "0.3"})["rows"][0]["error"];
+  EXPECT_NEAR(error("posespace", "full"), table, 0.1 * table + 0.005);
+}
+
+TEST_F(CharacterAssetCli, WrongEnginesAndAssetsGetASentence) {
+  build("full.supple", {"--engine", "full"});
+  const std::string typo = "there is no engine \"ful\"; did you mean \"full\"?";
+  expect_refusal({"bake", "x_shape.toml", "--engine", "ful", "-o", "x.glb"}, 2, typo);
+  expect_refusal({"build", "x_shape.toml", "--engine", "ful", "-o", "x.supple"}, 2, typo);
+  expect_refusal({"compare", "x_shape.toml", "--against", "ful"}, 2, typo);
+  expect_refusal({"bake", "x_shape.toml", "--asset", "full.supple", "--engine", "posespace", "-o", "x.glb"}, 2,
+                 "holds the full simulation of a character");
+  spill(folder / "scene.toml", "mesh = \"full.supple\"\n[solver]\nkind = \"static\"\n");
+  expect_refusal({"simulate", "scene.toml"}, 3, "a deformable object is wanted here");
+  ASSERT_EQ(supple({"build", "x_shape.glb", "--resolution", "6", "-o", "object.supple"}).code, 0);
+  expect_refusal({"bake", "x_shape.toml", "--asset", "object.supple", "-o", "x.glb"}, 3,
+                 "holds a deformable object, but a character is wanted here");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.glb"));
+}
+
 }  // namespace
 }  // namespace supple::cli_character_asset_test

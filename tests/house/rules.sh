@@ -46,6 +46,17 @@ runtime_stays_apart() {
     grep -nHE '#include.*supple/(offline|io|pipeline)/' "${runtime[@]}"
 }
 
+# What two engines need lives in a room below both.
+engines_stay_apart() {
+  local posespace full
+  mapfile -t posespace < <(printf '%s\n' "${code[@]}" |
+    grep -E '^src/supple/((offline|runtime)/posespace/|pipeline/character/(engine|build)_posespace|asset/pose_space)')
+  mapfile -t full < <(printf '%s\n' "${code[@]}" |
+    grep -E '^src/supple/(offline/full/|pipeline/character/engine_full|asset/full_)')
+  forbid "engines never include each other" grep -nHE '#include.*(/full/|full_model|full_archive|engine_full)' "${posespace[@]}"
+  forbid "engines never include each other" grep -nHE '#include.*(/posespace/|pose_space|_posespace)' "${full[@]}"
+}
+
 rooms_have_short_readmes() {
   local room lines
   for room in src/supple/*/; do
@@ -81,6 +92,7 @@ texts_are_fit_to_publish() {
 }
 
 runtime_stays_apart
+engines_stay_apart
 rooms_have_short_readmes
 files_stay_small
 code_names_its_licence

@@ -5,13 +5,16 @@
 #include "supple/asset/full_archive.h"
 #include "supple/asset/subspace_archive.h"
 
+#include <algorithm>
+
 namespace supple {
 namespace {
 
-/// In the order of the variant.
+/// Both in the order of the variant.
+constexpr std::string_view kinds[] = {"subspace", "character", "full"};
 constexpr std::string_view contents[] = {"a deformable object", "a character's soft tissue",
                                          "the full simulation of a character"};
-static_assert(std::size(contents) == std::variant_size_v<Asset>);
+static_assert(std::size(contents) == std::variant_size_v<Asset> && std::size(kinds) == std::size(contents));
 
 template <class Model>
 Result<Asset> as_asset(Result<Model> model) {
@@ -38,10 +41,14 @@ Result<Model> wanted(const std::filesystem::path& path) {
 
 std::string_view contents_of(const Asset& asset) { return contents[asset.index()]; }
 
+bool holds_asset(const Archive& archive) {
+  return std::find(std::begin(kinds), std::end(kinds), archive.kind()) != std::end(kinds);
+}
+
 Result<Asset> decode_asset(const Archive& archive) {
-  if (archive.kind() == "subspace") return as_asset(decode_subspace_model(archive));
-  if (archive.kind() == "character") return as_asset(decode_character(archive));
-  if (archive.kind() == "full") return as_asset(decode_full_model(archive));
+  if (archive.kind() == kinds[0]) return as_asset(decode_subspace_model(archive));
+  if (archive.kind() == kinds[1]) return as_asset(decode_character(archive));
+  if (archive.kind() == kinds[2]) return as_asset(decode_full_model(archive));
   return input_error("the archive is of kind \"" + archive.kind() +
                      "\", which is neither an object nor a character; build it with `supple build`, or use a newer "
                      "version");

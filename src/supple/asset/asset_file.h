@@ -21,6 +21,9 @@ using Asset = std::variant<SubspaceModel, CharacterAsset, FullModel>;
 /// an asset holds.
 std::string_view contents_of(const Asset& asset);
 
+/// Archives of other kinds, such as the state of a run, are no assets.
+bool holds_asset(const Archive& archive);
+
 /// Opens, checks and decodes. Fails on files that are no archive, damaged, or of a kind that this version doesn't know.
 Result<Asset> load_asset(const std::filesystem::path& path);
 /// The same for an archive that is open already.
