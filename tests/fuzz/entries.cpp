@@ -243,7 +243,9 @@ void gltf(std::string_view bytes) {
 void vertex_list(std::string_view bytes) {
   const Result<std::vector<Index>> list = parse_vertex_list(bytes, "input", 1000);
   if (!list.ok()) return;
-  const Result<std::vector<Index>> again = parse_vertex_list(encode_vertex_list(*list), "again", 1000);
+  std::string text;
+  for (const Index v : *list) text += std::to_string(v + 1) + "\n";
+  const Result<std::vector<Index>> again = parse_vertex_list(text, "again", 1000);
   require(again.ok() && *again == *list, "vertex lists survive");
 }
 

@@ -90,8 +90,7 @@ TEST(Vtu, TetMeshWithFieldsComesBack) {
   const TetMesh mesh = make_tet_box(Vec3(1, 2, 3), {2, 2, 2});
   VecX u = VecX::LinSpaced(3 * 27, -1, 1);
   std::vector<double> stress(mesh.elements.size(), 4.25);
-  const Result<std::string> xml =
-      vtu_bytes(mesh, {{vtu_vectors("mode 1 <3.2 Hz>", u)}, {vtu_scalars("von Mises", stress)}});
+  const Result<std::string> xml = vtu_bytes(mesh, {{vtu_vectors("mode 1 <3.2 Hz>", u)}, {{"von Mises", 1, stress}}});
   ASSERT_TRUE(xml.ok());
   EXPECT_TRUE(tags_balance(*xml));
   const auto points = array<double>(*xml, "Points");
@@ -129,8 +128,8 @@ TEST(Vtu, BricksSurfacesAndEmptyMeshes) {
 
 TEST(Vtu, RefusesFieldsThatDoNotFit) {
   const TetMesh mesh = make_tet_box(Vec3(1, 1, 1), {1, 1, 1});
-  EXPECT_FALSE(vtu_bytes(mesh, {{vtu_scalars("short", {1, 2})}, {}}).ok());
-  const VtuArray twice = vtu_scalars("same", std::vector<double>(8, 0.0));
+  EXPECT_FALSE(vtu_bytes(mesh, {{{"short", 1, {1, 2}}}, {}}).ok());
+  const VtuArray twice{"same", 1, std::vector<double>(8, 0.0)};
   EXPECT_FALSE(vtu_bytes(mesh, {{twice, twice}, {}}).ok());
   const Status status = write_vtu("/nonexistent/folder/x.vtu", mesh);
   ASSERT_FALSE(status.ok());

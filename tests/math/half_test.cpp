@@ -31,6 +31,7 @@ TEST(Half, OthersGoToTheNearest) {
   }
   EXPECT_EQ(to_half(65519.0F), 0x7bffu);
   EXPECT_EQ(to_half(1e9F), 0x7c00u);
+  EXPECT_EQ(to_half(-1e9F), 0xfc00u);
   EXPECT_TRUE(std::isnan(from_half(to_half(std::numeric_limits<float>::quiet_NaN()))));
 }
 

@@ -186,7 +186,7 @@ TEST(ConstrainedModes, WithoutAnythingAreTheOrdinaryOnes) {
   const auto fixed = left_face(body);
   const Modes modes = must(compute_modes(body, fixed, {.count = 4}));
   const ModalDerivatives expected = must(static_derivatives(body, fixed, modes, 4));
-  const ModalDerivatives derivatives = must(constrained_derivatives({body, fixed, {}, {}}, modes, 4));
+  const ModalDerivatives derivatives = must(must(ConstrainedBody::create({body, fixed, {}, {}})).derivatives(modes, 4));
   EXPECT_EQ(derivatives.pairs, expected.pairs);
   EXPECT_LT((derivatives.shapes - expected.shapes).norm(), 1e-9 * expected.shapes.norm());
 }
@@ -204,7 +204,7 @@ TEST(ConstrainedModes, RigidMotionsAreThoseThatConstraintsLeave) {
   SparseConstraints tied(3, body.dof_count());
   for (int axis = 0; axis < 3; ++axis) tied.insert(axis, 3 * 40 + axis) = 1, tied.insert(axis, 3 * 90 + axis) = -1;
   EXPECT_EQ(must(constrained_modes({body, {}, {}, tied}, {.count = 6})).rigid.cols(), 4);
-  EXPECT_FALSE(constrained_derivatives({body, {}, {}, tied}, modes, 2).ok());
+  EXPECT_FALSE(must(ConstrainedBody::create({body, {}, {}, tied})).derivatives(modes, 2).ok());
 }
 
 TEST(ConstrainedModes, ConstraintsMayHoldAFreeBody) {
@@ -290,7 +290,7 @@ TEST(ConstrainedDerivatives, AreTheCurvatureOfTheConstrainedResponse) {
   const ModeProblem problem{body, fixed, {}, random_constraints(body, 9, 4)};
   const DenseProblem d = dense_problem(problem);
   const Modes modes = must(constrained_modes(problem, {.count = 3}));
-  const ModalDerivatives derivatives = must(constrained_derivatives(problem, modes, 3));
+  const ModalDerivatives derivatives = must(must(ConstrainedBody::create(problem)).derivatives(modes, 3));
   ASSERT_EQ(derivatives.pairs.size(), 6u);
   for (std::size_t c = 0; c < derivatives.pairs.size(); ++c) {
     const auto [i, j] = derivatives.pairs[c];
@@ -312,7 +312,7 @@ TEST(ConstrainedDerivatives, OfAPatchAreThoseOfItsResponse) {
   const ModeProblem problem{body, fixed, fading_weights(body), random_constraints(body, 5, 4)};
   const DenseProblem d = dense_problem(problem);
   const Modes modes = must(constrained_modes(problem, {.count = 3}));
-  const ModalDerivatives derivatives = must(constrained_derivatives(problem, modes, 3));
+  const ModalDerivatives derivatives = must(must(ConstrainedBody::create(problem)).derivatives(modes, 3));
   ASSERT_EQ(derivatives.pairs.size(), 9u);
   double asymmetry = 0;
   for (std::size_t c = 0; c < derivatives.pairs.size(); ++c) {

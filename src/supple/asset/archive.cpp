@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/asset/archive.h"
 
+#include "supple/base/hash_mix.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,25 +62,20 @@ std::uint64_t bytes_per_number(NumberType type) {
   return 0;
 }
 
-/// Each step is a bijection of the running value for a given word, and of the word for a given value: two files that
-/// differ in one word never have the same checksum.
+/// The length, then all words, mixed one after the other (base/hash_mix.h). This isn't ContentHash because the value is
+/// part of the file format: archives that exist must stay readable, and their own checksum field counts as zero.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u ^ bytes.size();
-  const auto mix = [&](std::uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  };
   constexpr std::size_t field = offsetof(Header, checksum);
   std::size_t at = 0;
   for (; at + 8 <= bytes.size(); at += 8) {
     std::uint64_t word = 0;
     if (at != field) std::memcpy(&word, bytes.data() + at, 8);
-    mix(word);
+    hash = mix_word(hash, word);
   }
   std::uint64_t tail = 0;
   if (at < bytes.size()) std::memcpy(&tail, bytes.data() + at, bytes.size() - at);
-  mix(tail);
-  return hash;
+  return mix_word(hash, tail);
 }
 
 template <std::size_t Size>

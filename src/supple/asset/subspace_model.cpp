@@ -91,4 +91,17 @@ SubspaceModel select_coordinates(const SubspaceModel& model, const std::vector<I
   return result;
 }
 
+Status check_subspace_model(const SubspaceModel& model) {
+  if (model.size() < 1 || model.groups.empty()) return input_error("the subspace model has no coordinates");
+  for (const MaterialGroup& group : model.groups) {
+    const ElasticMaterial& m = group.material;
+    if (!(m.young > 0) || !(m.poisson > -1 && m.poisson < 0.5) || !(m.density > 0)) {
+      return input_error("material \"" + m.name +
+                         "\" needs a positive Young's modulus and density, and a Poisson's ratio "
+                         "between -1 and 0.5");
+    }
+  }
+  return {};
+}
+
 }  // namespace supple

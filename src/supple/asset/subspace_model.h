@@ -9,6 +9,7 @@
 // of the first r' coordinates are the first r'(r'+1)/2, so a smaller model is a leading block of a larger one.
 #pragma once
 
+#include "supple/base/result.h"
 #include "supple/base/types.h"
 #include "supple/mesh/surface.h"
 #include "supple/mesh/volume_mesh.h"
@@ -85,6 +86,9 @@ struct SubspaceModel {
 
 /// Gives the mass moments of the whole body: those of all groups, times their densities.
 MassMoments mass_moments(const SubspaceModel& model);
+/// Checks that a model has coordinates, and materials that a simulation can run with.
+Status check_subspace_model(const SubspaceModel& model);
+
 /// Uᵀ M g: the weight of the body in its coordinates.
 VecX reduced_gravity(const SubspaceModel& model, const Vec3& gravity);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/base/content_hash.h"
 
+#include "supple/base/hash_mix.h"
+
 #include <bit>
 #include <cstring>
 
@@ -17,8 +19,7 @@ std::uint64_t spread(std::uint64_t x) {
 }  // namespace
 
 void ContentHash::mix(std::uint64_t word) {
-  a_ = (a_ ^ word) * 0x9e3779b97f4a7c15u;
-  a_ ^= a_ >> 29;
+  a_ = mix_word(a_, word);
   b_ = std::rotl(b_ + word * 0xa0761d6478bd642fu, 31) * 0xe7037ed1a0b428dbu;
 }
 

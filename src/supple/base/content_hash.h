@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContentHash: 128 bits that stand for everything that was put in, in order. Two lanes of multiplication and rotation,
-// each a bijection of its state for a given word; no defence against somebody who wants a collision, and none by
-// accident.
+// ContentHash: 128 bits that stand for everything that was put in, in order. Two lanes of multiplication and rotation
+// (one of them hash_mix.h), each a bijection of its state for a given word; no defence against somebody who wants a
+// collision, and none by accident.
 #pragma once
 
 #include "supple/base/types.h"

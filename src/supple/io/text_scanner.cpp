@@ -57,6 +57,13 @@ bool parse_number(std::string_view text, double& value) {
 bool parse_number(std::string_view text, std::int64_t& value) { return parse_whole(without_plus(text), value); }
 bool parse_number(std::string_view text, Index& value) { return parse_whole(without_plus(text), value); }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](unsigned char x, unsigned char y) {
            return std::tolower(x) == std::tolower(y);

@@ -22,6 +22,9 @@ bool parse_number(std::string_view text, double& value);
 bool parse_number(std::string_view text, std::int64_t& value);
 bool parse_number(std::string_view text, Index& value);
 
+/// Gives the text without the blanks, tabs and carriage returns at its ends.
+std::string_view trimmed(std::string_view text);
+
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 struct TextSyntax {

@@ -11,11 +11,6 @@
 namespace supple {
 namespace {
 
-Vec3 area_vector(const Triangle& t, std::span<const Vec3> p) {
-  const auto at = [&](int corner) -> const Vec3& { return p[to_size(t[corner])]; };
-  return 0.5 * (at(1) - at(0)).cross(at(2) - at(0));
-}
-
 // normalized() would divide by zero for triangles without area.
 Vec3 unit_or(const Vec3& v, const Vec3& fallback) {
   const double length = v.norm();
@@ -52,6 +47,11 @@ void copy_attributes(const Surface& from, CreasedSurface& to) {
 }
 
 }  // namespace
+
+Vec3 area_vector(const Triangle& triangle, std::span<const Vec3> positions) {
+  const auto at = [&](std::size_t corner) -> const Vec3& { return positions[to_size(triangle[corner])]; };
+  return 0.5 * (at(1) - at(0)).cross(at(2) - at(0));
+}
 
 std::vector<Vec3> triangle_normals(const Surface& surface) {
   std::vector<Vec3> normals;

@@ -8,6 +8,9 @@
 
 namespace supple {
 
+/// Gives half the cross product of two edges: the area of a triangle along its normal.
+Vec3 area_vector(const Triangle& triangle, std::span<const Vec3> positions);
+
 /// Unit normals of the triangles; zero where a triangle has no area.
 std::vector<Vec3> triangle_normals(const Surface& surface);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/mesh/topology.h"
 
+#include "supple/base/hash_mix.h"
 #include "supple/mesh/disjoint_sets.h"
 #include "supple/mesh/edges.h"
 
@@ -48,19 +49,11 @@ Components components(const std::vector<Cell>& cells, std::size_t vertices) {
 
 using VertexTriple = std::array<Index, 3>;
 
-struct TripleHash {
-  std::size_t operator()(const VertexTriple& t) const {
-    std::uint64_t h = 0;
-    for (const Index v : t) h = (h ^ static_cast<std::uint64_t>(v)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
-    return to_size(h);
-  }
-};
-
 // The triangles that are worth counting edges of: three different vertices, and not seen before.
 std::vector<Triangle> distinct_triangles(const Surface& surface, SurfaceTopology& census) {
   std::vector<Triangle> kept;
   kept.reserve(surface.triangles.size());
-  std::unordered_map<VertexTriple, char, TripleHash> seen;
+  std::unordered_map<VertexTriple, char, ArrayHash> seen;
   seen.reserve(surface.triangles.size());
   for (const Triangle& t : surface.triangles) {
     VertexTriple key = t;
@@ -121,14 +114,6 @@ Index count_nonmanifold_vertices(std::span<const Triangle> triangles, std::span<
   return pinches;
 }
 
-struct PositionHash {
-  std::size_t operator()(const std::array<double, 3>& p) const {
-    std::size_t h = 0;
-    for (const double x : p) h = (h ^ std::hash<double>{}(x)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
-    return h;
-  }
-};
-
 }  // namespace
 
 Components connected_components(const TetMesh& mesh) { return components(mesh.elements, mesh.vertices.size()); }
@@ -162,7 +147,7 @@ SurfaceTopology surface_topology(const Surface& surface) {
 
 WeldedSurface weld(const Surface& surface) {
   WeldedSurface result;
-  std::unordered_map<std::array<double, 3>, Index, PositionHash> place;
+  std::unordered_map<std::array<double, 3>, Index, ArrayHash> place;
   place.reserve(surface.vertices.size());
   std::vector<Index> first;  // for each welded vertex, the input vertex it stands for
   for (std::size_t v = 0; v < surface.vertices.size(); ++v) {

@@ -4,6 +4,7 @@
 #include "supple/base/to_size.h"
 
 #include "supple/io/file.h"
+#include "supple/io/xml_text.h"
 
 #include <fmt/format.h>
 
@@ -32,30 +33,6 @@ constexpr std::array<Look, 7> looks = {{{"#000000", "none"},
 
 // Differences of larger numbers could overflow.
 bool drawable(double value) { return std::abs(value) < 1e150; }
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      // Control characters are not allowed in XML, not even escaped.
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 /// From values to pixels along one axis.
 struct Axis {
@@ -94,7 +71,7 @@ class SvgWriter {
         plot_.width, height, font_size);
     append("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     append("<text x=\"{:g}\" y=\"26\" font-size=\"17\" font-weight=\"bold\" text-anchor=\"middle\">{}</text>\n",
-           plot_.width / 2, escaped(plot_.title));
+           plot_.width / 2, xml_escaped(plot_.title));
     legend();
     double panel_top = top;
     for (const PlotPanel& panel : plot_.panels) {
@@ -152,7 +129,7 @@ class SvgWriter {
           "<line x1=\"{:g}\" y1=\"{:g}\" x2=\"{:g}\" y2=\"{:g}\" stroke=\"{}\" stroke-width=\"2.2\" "
           "stroke-dasharray=\"{}\"/>\n",
           layout[k].x, y, layout[k].x + 36, y, look.color, look.dashes);
-      append("<text x=\"{:g}\" y=\"{:g}\">{}</text>\n", layout[k].x + 42, y + 5, escaped(names_[k]));
+      append("<text x=\"{:g}\" y=\"{:g}\">{}</text>\n", layout[k].x + 42, y + 5, xml_escaped(names_[k]));
     }
   }
 
@@ -180,7 +157,7 @@ class SvgWriter {
       append("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke=\"{}\"/>\n", x1, y1, x2, y2, color);
     };
     const auto text = [&](double tx, double ty, const char* anchor, const std::string& label) {
-      append("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\">{}</text>\n", tx, ty, anchor, escaped(label));
+      append("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\">{}</text>\n", tx, ty, anchor, xml_escaped(label));
     };
     const double slack = 1e-9 * (x.high - x.low);
     for (const double tick : x.ticks) {
@@ -196,7 +173,7 @@ class SvgWriter {
     line(x.from, y.from, x.from, y.to, "#444444");
     text((x.from + x.to) / 2, y.from + 42, "middle", panel.x_label);
     append("<text transform=\"translate(18 {:.2f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-           (y.from + y.to) / 2, escaped(panel.y_label));
+           (y.from + y.to) / 2, xml_escaped(panel.y_label));
   }
 
   static std::string tick_label(double tick, const std::vector<double>& ticks) {

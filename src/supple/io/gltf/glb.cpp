@@ -2,6 +2,7 @@
 #include "supple/io/gltf/glb.h"
 
 #include "supple/io/file.h"
+#include "supple/io/gltf/gltf_content.h"
 #include "supple/mesh/normals.h"
 
 #include <fmt/format.h>
@@ -108,7 +109,7 @@ std::vector<float> flat_vectors(const std::vector<Vec3>& vectors) {
 }
 
 // Positions and their displacements must state their range, exactly as stored.
-int append_scene_vectors(Document& document, const std::vector<Vec3>& vectors, bool with_range) {
+int append_glb_vectors(Document& document, const std::vector<Vec3>& vectors, bool with_range) {
   const std::vector<float> values = flat_vectors(vectors);
   Json accessor = {{"componentType", float_type}, {"count", vectors.size()}, {"type", "VEC3"}};
   if (with_range) {
@@ -174,13 +175,13 @@ std::vector<Vec3> normals_at(const CreasedSurface& split, const std::vector<Vec3
   return vertex_normals(split.surface.triangles, positions);
 }
 
-Json append_scene_target(Document& document, const CreasedSurface& split, const std::vector<Vec3>& normals,
-                         const MorphTarget& target) {
+Json append_glb_target(Document& document, const CreasedSurface& split, const std::vector<Vec3>& normals,
+                       const MorphTarget& target) {
   const std::vector<Vec3> displacements = gather(target.displacements, split.source_vertex);
   std::vector<Vec3> change = normals_at(split, displacements);
   for (std::size_t v = 0; v < change.size(); ++v) change[v] -= normals[v];
-  return {{"POSITION", append_scene_vectors(document, displacements, true)},
-          {"NORMAL", append_scene_vectors(document, change, false)}};
+  return {{"POSITION", append_glb_vectors(document, displacements, true)},
+          {"NORMAL", append_glb_vectors(document, change, false)}};
 }
 
 Json material_of(const GlbObject& object) {
@@ -198,8 +199,8 @@ void append_object(Document& document, const GlbObject& object) {
   const CreasedSurface split = split_at_creases(object.surface, object.crease_degrees);
   const std::vector<Vec3> normals = vertex_normals(split.surface.triangles, split.surface.vertices);
   Json primitive = {{"mode", 4}, {"material", document.root["materials"].size()}};
-  primitive["attributes"] = {{"POSITION", append_scene_vectors(document, split.surface.vertices, true)},
-                             {"NORMAL", append_scene_vectors(document, normals, false)}};
+  primitive["attributes"] = {{"POSITION", append_glb_vectors(document, split.surface.vertices, true)},
+                             {"NORMAL", append_glb_vectors(document, normals, false)}};
   if (!object.colors.empty())
     primitive["attributes"]["COLOR_0"] = append_colors(document, object.colors, split.source_vertex);
   primitive["indices"] = append_indices(document, split.surface.triangles, split.surface.vertices.size());
@@ -207,7 +208,7 @@ void append_object(Document& document, const GlbObject& object) {
   if (!object.targets.empty()) {
     mesh["weights"] = std::vector<double>(object.targets.size(), 0.0);
     for (const MorphTarget& target : object.targets) {
-      primitive["targets"].push_back(append_scene_target(document, split, normals, target));
+      primitive["targets"].push_back(append_glb_target(document, split, normals, target));
       mesh["extras"]["targetNames"].push_back(target.name);  // where viewers look for names
     }
   }
@@ -231,28 +232,14 @@ void append_clip(Document& document, const GlbClip& clip) {
   document.root["animations"].push_back(std::move(animation));
 }
 
-void append_word(std::string& bytes, std::size_t value) {
-  const auto word = static_cast<std::uint32_t>(value);
-  bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
-}
-
-// Header, JSON chunk padded by spaces, binary chunk padded by zeros.
 Result<std::string> assembled(Document& document) {
   document.root["scene"] = 0;
   document.root["buffers"] = Json::array({{{"byteLength", document.binary.size()}}});
-  std::string text = document.root.dump(-1, ' ', false, Json::error_handler_t::replace);  // names may hold bad UTF-8
-  text.append((4 - text.size() % 4) % 4, ' ');
-  const std::size_t total = 12 + 8 + text.size() + 8 + document.binary.size();
-  if (total > std::numeric_limits<std::uint32_t>::max())
+  const std::string text =
+      document.root.dump(-1, ' ', false, Json::error_handler_t::replace);  // for names in bad UTF-8
+  if (text.size() + document.binary.size() > largest_glb - 64)
     return failure("The glTF animation needs more than 4 GiB, which the GLB format can't hold; export fewer frames.");
-  std::string glb = "glTF";
-  append_word(glb, 2);
-  append_word(glb, total);
-  append_word(glb, text.size());
-  glb += "JSON" + text;
-  append_word(glb, document.binary.size());
-  glb += std::string_view("BIN\0", 4);
-  return glb + document.binary;
+  return glb_container(text, document.binary);
 }
 
 }  // namespace

@@ -96,4 +96,13 @@ std::size_t append_view(GltfContent& content, std::string_view bytes, int target
 
 inline constexpr int gltf_vertex_target = 34962, gltf_index_target = 34963;
 
+// ---- the container --------------------------------------------------------------------------------------------------
+
+/// The most bytes that a GLB file can have: its header states the length in 32 bits.
+inline constexpr std::size_t largest_glb = 0xffffffff;
+
+/// The bytes of a GLB file: header, JSON chunk padded with blanks and, unless it is empty, binary chunk padded with
+/// zeros. The caller sees to it that both fit into largest_glb.
+std::string glb_container(std::string_view json, std::string_view binary);
+
 }  // namespace supple

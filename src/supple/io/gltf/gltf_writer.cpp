@@ -127,7 +127,7 @@ GltfContent finished(const GltfContent& source) {
   return content;
 }
 
-void append_chunk(std::string& file, std::string_view type, std::string_view bytes, char padding) {
+void append_glb_chunk(std::string& file, std::string_view type, std::string_view bytes, char padding) {
   const std::size_t padded = (bytes.size() + 3) / 4 * 4;
   append_bytes(file, static_cast<std::uint32_t>(padded));
   file.append(type);
@@ -135,9 +135,17 @@ void append_chunk(std::string& file, std::string_view type, std::string_view byt
   file.append(padded - bytes.size(), padding);
 }
 
-constexpr std::size_t largest_glb = 0xffffffff;
-
 }  // namespace
+
+std::string glb_container(std::string_view json, std::string_view binary) {
+  std::string chunks;
+  append_glb_chunk(chunks, "JSON", json, ' ');
+  if (!binary.empty()) append_glb_chunk(chunks, std::string_view("BIN\0", 4), binary, '\0');
+  std::string file = "glTF";
+  append_bytes(file, std::uint32_t{2});
+  append_bytes(file, static_cast<std::uint32_t>(chunks.size() + 12));
+  return file + chunks;
+}
 
 void embed_images(GltfDocument& document) {
   GltfContent& content = document.content();
@@ -149,13 +157,7 @@ void embed_images(GltfDocument& document) {
 
 std::string encode_glb(const GltfDocument& document) {
   const GltfContent content = finished(document.content());
-  std::string chunks;
-  append_chunk(chunks, "JSON", content.root.dump(), ' ');
-  if (!content.binary.empty()) append_chunk(chunks, std::string_view("BIN\0", 4), content.binary, '\0');
-  std::string file = "glTF";
-  append_bytes(file, std::uint32_t{2});
-  append_bytes(file, static_cast<std::uint32_t>(chunks.size() + 12));
-  return file + chunks;
+  return glb_container(content.root.dump(), content.binary);
 }
 
 std::string encode_gltf(const GltfDocument& document) {

@@ -3,6 +3,7 @@
 
 #include "supple/base/assert.h"
 #include "supple/io/bytes.h"
+#include "supple/math/simd/half.h"
 
 #include <bit>
 
@@ -60,21 +61,6 @@ std::size_t row_bytes(Index width, ExrPrecision precision) {
 
 }  // namespace
 
-std::uint16_t half_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);   // not a number
-  if (rest >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
-  if (rest < 0x33000001u) return static_cast<std::uint16_t>(sign);             // rounds to zero
-  const std::uint32_t exponent = rest >> 23;
-  // Below 2⁻¹⁴ halves are multiples of 2⁻²⁴: the mantissa, with its leading one, moves down.
-  const bool tiny = exponent < 113;
-  const std::uint32_t mantissa = tiny ? (rest & 0x7fffffu) | 0x800000u : rest - (112u << 23);
-  const std::uint32_t shift = tiny ? 126 - exponent : 13;
-  const std::uint32_t half = 1u << (shift - 1), odd = mantissa >> shift & 1u;
-  return static_cast<std::uint16_t>(sign | (mantissa + half - 1 + odd) >> shift);
-}
-
 Result<ExrWriter> ExrWriter::open(const std::filesystem::path& path, Index width, Index height,
                                   ExrPrecision precision) {
   if (width < 1 || height < 1 || width > largest_exr_side || height > largest_exr_side)
@@ -96,7 +82,7 @@ Status ExrWriter::add_row(std::span<const Vec3> pixels) {
     for (std::size_t x = 0; x < to_size(width_); ++x) {
       const float value = x < pixels.size() ? static_cast<float>(pixels[x][channel]) : 0.0f;
       if (precision_ == ExrPrecision::half)
-        append_bytes(buffer_, half_bits(value));
+        append_bytes(buffer_, to_half(value));
       else
         append_bytes(buffer_, value);
     }

@@ -17,9 +17,6 @@ namespace supple {
 
 enum class ExrPrecision { half, single };
 
-/// The bits of the half nearest to a number; beyond its range infinity.
-std::uint16_t half_bits(float value);
-
 class ExrWriter {
  public:
   static Result<ExrWriter> open(const std::filesystem::path& path, Index width, Index height, ExrPrecision precision);

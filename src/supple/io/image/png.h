@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG writer: still pictures, and animated ones (APNG), which browsers play and older programs show as a picture.
+//
+// Why not libpng: Debian's has no APNG, and deep_png.h writes rows of 16-bit numbers as they come. Around zlib, which
+// VTU files need anyway, a PNG is four kinds of chunks and a filter (png_parts.h), and one library less to ship. We
+// never read PNG in the library; apps/gallery decodes textures of characters, PNG and JPEG, with stb_image.
 #pragma once
 
 #include "supple/base/result.h"

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/hash_mix.h"
 #include "supple/io/bytes.h"
 #include "supple/io/text_scanner.h"
 
@@ -17,14 +18,6 @@ namespace {
 constexpr std::size_t header_size = 84;  // 80 free bytes and the number of triangles
 constexpr std::size_t facet_size = 50;   // a normal and three corners as floats, two free bytes
 
-struct PointHash {
-  std::size_t operator()(const std::array<double, 3>& p) const {
-    std::size_t hash = 0;
-    for (const double value : p) hash = (hash ^ std::hash<double>()(value)) * 0x9E3779B97F4A7C15ULL;
-    return hash ^ (hash >> 29);
-  }
-};
-
 class CornerWelder {
  public:
   explicit CornerWelder(Surface& surface) : surface_(surface) {}
@@ -38,7 +31,7 @@ class CornerWelder {
 
  private:
   Surface& surface_;
-  std::unordered_map<std::array<double, 3>, Index, PointHash> places_;
+  std::unordered_map<std::array<double, 3>, Index, ArrayHash> places_;
 };
 
 std::uint32_t announced_facets(std::string_view bytes) {

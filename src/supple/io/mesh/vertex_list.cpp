@@ -29,11 +29,4 @@ Result<std::vector<Index>> load_vertex_list(const std::filesystem::path& path, s
   return parse_vertex_list(*text, path.string(), vertex_count);
 }
 
-std::string encode_vertex_list(const std::vector<Index>& vertices) {
-  std::string text;
-  for (std::size_t k = 0; k < vertices.size(); ++k)
-    text += fmt::format("{},{}", vertices[k] + 1, k % 8 == 7 || k + 1 == vertices.size() ? "\n" : "");
-  return text;
-}
-
 }  // namespace supple

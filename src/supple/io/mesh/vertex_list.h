@@ -17,6 +17,4 @@ namespace supple {
 Result<std::vector<Index>> parse_vertex_list(std::string_view text, const std::string& name, std::size_t vertex_count);
 Result<std::vector<Index>> load_vertex_list(const std::filesystem::path& path, std::size_t vertex_count);
 
-std::string encode_vertex_list(const std::vector<Index>& vertices);
-
 }  // namespace supple

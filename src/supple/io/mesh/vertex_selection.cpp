@@ -12,12 +12,6 @@ namespace {
 
 constexpr double extreme_share = 0.001;
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 Error not_understood(std::string_view selection, std::string_view reason) {
   return input_error(fmt::format("the selection \"{}\" isn't understood: {}", selection, reason));
 }
@@ -29,7 +23,7 @@ Result<std::vector<double>> numbers(std::string_view selection, std::string_view
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     double value = 0;
-    if (!parse_number(trim(list.substr(begin, end - begin)), value) || !std::isfinite(value))
+    if (!parse_number(trimmed(list.substr(begin, end - begin)), value) || !std::isfinite(value))
       return not_understood(selection, fmt::format("write {}", pattern));
     values.push_back(value);
     begin = end + 1;
@@ -73,7 +67,7 @@ Result<std::vector<Index>> by_index(std::string_view selection, std::string_view
   for (std::size_t begin = 0; begin <= rest.size();) {
     const std::size_t end = std::min(rest.find(',', begin), rest.size());
     Index index = 0;
-    if (!parse_number(trim(rest.substr(begin, end - begin)), index))
+    if (!parse_number(trimmed(rest.substr(begin, end - begin)), index))
       return not_understood(selection, "write vertices:0,5,7");
     if (index < 0 || to_size(index) >= vertex_count)
       return input_error(fmt::format("the selection \"{}\" names vertex {}, but the mesh has vertices 0 to {}",
@@ -98,7 +92,7 @@ Result<std::vector<Index>> at_end(std::string_view selection, std::span<const Ve
 
 Result<std::vector<Index>> in_half_space(std::string_view selection, std::span<const Vec3> vertices) {
   const int axis = selection[0] - 'x';
-  std::string_view rest = trim(selection.substr(1));
+  std::string_view rest = trimmed(selection.substr(1));
   const bool less = rest[0] == '<';
   rest.remove_prefix(1);
   const bool or_equal = rest.starts_with('=');
@@ -114,7 +108,7 @@ Result<std::vector<Index>> in_half_space(std::string_view selection, std::span<c
 
 bool is_half_space(std::string_view text) {
   if (text.empty() || text[0] < 'x' || text[0] > 'z') return false;
-  const std::string_view rest = trim(text.substr(1));
+  const std::string_view rest = trimmed(text.substr(1));
   return rest.starts_with('<') || rest.starts_with('>');
 }
 
@@ -152,7 +146,7 @@ void sort_and_deduplicate(std::vector<Index>& indices) {
 
 Result<std::vector<Index>> select_vertices(std::string_view selection, std::span<const Vec3> vertices,
                                            const std::filesystem::path& folder) {
-  Result<std::vector<Index>> chosen = interpret(trim(selection), vertices, folder);
+  Result<std::vector<Index>> chosen = interpret(trimmed(selection), vertices, folder);
   SUPPLE_RETURN_IF_ERROR(chosen);
   if (chosen->empty()) {
     const Bounds b = bounds_of(vertices);

@@ -3,6 +3,7 @@
 
 #include "supple/io/deflate.h"
 #include "supple/io/file.h"
+#include "supple/io/xml_text.h"
 
 #include <fmt/format.h>
 
@@ -34,25 +35,6 @@ std::string_view array_bytes(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += ' ';  // XML 1.0 forbids control characters
-    else
-      out += c;
-  }
-  return out;
-}
-
 // VTK's compressed array: a header (blocks, block size, size of the last partial block, compressed sizes), then the
 // blocks. Header and blocks are separate base64 texts, one after the other.
 std::string encoded(std::string_view bytes) {
@@ -72,8 +54,8 @@ template <class T>
 void append_array(std::string& xml, std::string_view type, std::string_view name, int components,
                   std::span<const T> values) {
   fmt::format_to(std::back_inserter(xml),
-                 "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"binary\">", type, escaped(name),
-                 components);
+                 "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"binary\">", type,
+                 xml_escaped(name), components);
   xml += encoded(array_bytes(values));
   xml += "</DataArray>\n";
 }
@@ -150,8 +132,6 @@ VtuArray vtu_vectors(std::string name, const VecX& stacked) {
   return {std::move(name), 3, {stacked.begin(), stacked.end()}};
 }
 
-VtuArray vtu_scalars(std::string name, std::vector<double> values) { return {std::move(name), 1, std::move(values)}; }
-
 Result<std::string> vtu_bytes(const TetMesh& mesh, const VtuFields& fields) {
   return encode(mesh.vertices, mesh.elements, CellType::tetrahedron, fields);
 }
@@ -176,7 +156,7 @@ Status write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> fr
   std::string xml = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n";
   for (const PvdFrame& frame : frames) {
     fmt::format_to(std::back_inserter(xml), "<DataSet timestep=\"{}\" group=\"\" part=\"0\" file=\"{}\"/>\n",
-                   frame.time, escaped(frame.file));
+                   frame.time, xml_escaped(frame.file));
   }
   return write_file_atomically(path, xml + "</Collection>\n</VTKFile>\n");
 }

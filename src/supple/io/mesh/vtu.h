@@ -22,7 +22,6 @@ struct VtuArray {
 
 /// A displacement, velocity or mode shape as a vector per point.
 VtuArray vtu_vectors(std::string name, const VecX& stacked);
-VtuArray vtu_scalars(std::string name, std::vector<double> values);
 
 struct VtuFields {
   std::vector<VtuArray> points;

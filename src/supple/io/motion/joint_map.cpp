@@ -5,16 +5,10 @@
 
 #include "supple/base/nearest_name.h"
 #include "supple/io/file.h"
+#include "supple/io/text_scanner.h"
 
 namespace supple {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 std::string_view without_comment(std::string_view line) {
   for (std::size_t k = line.find('#'); k != std::string_view::npos; k = line.find('#', k + 1)) {
@@ -42,16 +36,16 @@ Result<std::vector<JointPair>> parse_joint_map(std::string_view text, const std:
   std::vector<bool> driven(target.joints.size(), false);
   for (std::size_t line_number = 1; !text.empty(); ++line_number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(without_comment(text.substr(0, end)));
+    const std::string_view line = trimmed(without_comment(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     const std::string where = fmt::format("{}, line {}", name, line_number);
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos)
       return input_error(where + ": a line must read 'joint of the motion = joint of the character'.");
-    const Result<Index> from = joint_named(source, trim(line.substr(0, equals)), "the motion", where);
+    const Result<Index> from = joint_named(source, trimmed(line.substr(0, equals)), "the motion", where);
     SUPPLE_RETURN_IF_ERROR(from);
-    const Result<Index> to = joint_named(target, trim(line.substr(equals + 1)), "the character", where);
+    const Result<Index> to = joint_named(target, trimmed(line.substr(equals + 1)), "the character", where);
     SUPPLE_RETURN_IF_ERROR(to);
     if (driven[to_size(*to)])
       return input_error(

@@ -74,9 +74,6 @@ class BccLattice {
     }
     return true;
   }
-  static double direction_length(int direction, double cube) {
-    return direction < 3 || direction > 10 ? cube : 0.5 * std::sqrt(3.0) * cube;
-  }
   /// Gives the direction from one site to another, or −1 where they aren't neighbours.
   static int direction_between(const Coordinates& from, const Coordinates& to) {
     const Coordinates d = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};

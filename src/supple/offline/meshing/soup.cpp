@@ -4,6 +4,7 @@
 #include "supple/offline/meshing/triangle_bounds.h"
 
 #include "supple/mesh/bounds.h"
+#include "supple/mesh/normals.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 #include "supple/mesh/winding_number.h"
@@ -35,11 +36,6 @@ std::array<Vec3, 3> corners_of(const Surface& surface, std::size_t t) {
   return x;
 }
 
-Vec3 area_vector(const Surface& surface, std::size_t t) {
-  const auto x = corners_of(surface, t);
-  return 0.5 * (x[1] - x[0]).cross(x[2] - x[0]);
-}
-
 /// Leaves out flat triangles and repetitions, whichever way round, and the vertices that nothing uses then.
 Surface distinct_triangles(const Surface& welded) {
   Surface out;
@@ -48,7 +44,7 @@ Surface distinct_triangles(const Surface& welded) {
   for (std::size_t t = 0; t < welded.triangles.size(); ++t) {
     Triangle key = welded.triangles[t];
     std::sort(key.begin(), key.end());
-    if (!(area_vector(welded, t).norm() > 0) || !seen.insert(key).second) continue;
+    if (!(area_vector(welded.triangles[t], welded.vertices).norm() > 0) || !seen.insert(key).second) continue;
     Triangle& kept = out.triangles.emplace_back();
     for (std::size_t c = 0; c < 3; ++c) {
       Index& v = number[to_size(welded.triangles[t][c])];
@@ -139,7 +135,7 @@ class Winder {
     }
     double kept = 0, flipped = 0;
     for (std::size_t n = 0; n < flip.size(); ++n)
-      (flip[n] ? flipped : kept) += area_vector(surface_, patch.triangles[n]).norm();
+      (flip[n] ? flipped : kept) += area_vector(surface_.triangles[patch.triangles[n]], surface_.vertices).norm();
     const char wanted = flipped > kept ? 0 : 1;
     for (std::size_t n = 0; n < flip.size(); ++n) {
       if (flip[n] == wanted) turn(patch.triangles[n]);
@@ -157,7 +153,7 @@ class Winder {
     for (const std::size_t t : patch.triangles) {
       const auto x = corners_of(surface_, t);
       patch.volume += tet_volume(bounds.center(), x[0], x[1], x[2]);
-      area += area_vector(surface_, t).norm();
+      area += area_vector(surface_.triangles[t], surface_.vertices).norm();
     }
     // Sheets, and pieces too open to tell, keep the winding they have.
     if (std::abs(patch.volume) < 1e-3 * area * std::sqrt(area)) patch.volume = 0;

@@ -303,10 +303,4 @@ Result<Modes> constrained_modes(const ModeProblem& problem, const ModesSettings&
   return body.ok() ? body->modes(settings, progress) : Result<Modes>(body.error());
 }
 
-Result<ModalDerivatives> constrained_derivatives(const ModeProblem& problem, const Modes& modes, int count,
-                                                 Progress& progress) {
-  const Result<ConstrainedBody> body = ConstrainedBody::create(problem, ConstraintMethod::null_space, progress);
-  return body.ok() ? body->derivatives(modes, count, progress) : Result<ModalDerivatives>(body.error());
-}
-
 }  // namespace supple

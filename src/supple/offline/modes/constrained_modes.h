@@ -60,11 +60,9 @@ class ConstrainedBody {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Makes a ConstrainedBody and asks it for one thing: these are for callers who need modes, or derivatives, alone.
+/// Makes a ConstrainedBody and asks it for its modes, for callers who need nothing else.
 Result<Modes> constrained_modes(const ModeProblem& problem, const ModesSettings& settings = {},
                                 ConstraintMethod method = ConstraintMethod::null_space,
                                 Progress& progress = Progress::silent());
-Result<ModalDerivatives> constrained_derivatives(const ModeProblem& problem, const Modes& modes, int count,
-                                                 Progress& progress = Progress::silent());
 
 }  // namespace supple

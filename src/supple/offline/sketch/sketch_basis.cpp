@@ -37,23 +37,14 @@ class SharedProgress : public Progress {
   std::size_t done_ = 0;
 };
 
-template <class Container>
-std::uint64_t add_to_hash(std::uint64_t hash, const Container& values) {
-  return hash_bytes(std::as_bytes(std::span(values.data(), to_size(values.size()))), hash);
-}
-
 /// Everything but the load that decides what a shape is: geometry, stiffness, material law, fixed vertices, tolerance.
-std::uint64_t problem_key(const ElasticBody& body, std::span<const Index> fixed, const StaticsSettings& settings) {
+ContentHash problem_of(const ElasticBody& body, std::span<const Index> fixed, const StaticsSettings& settings) {
   BlockMatrix K = body.make_matrix();
   VecX force;
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), force, K);
-  std::uint64_t key = add_to_hash(hash_bytes({}), body.rest_positions());
-  key = add_to_hash(key, K.values());
-  key = add_to_hash(key, fixed);
-  const std::array<double, 4> rest = {static_cast<double>(body.material()), settings.tolerance,
-                                      static_cast<double>(settings.load_steps),
-                                      static_cast<double>(settings.max_iterations)};
-  return add_to_hash(key, rest);
+  ContentHash problem;
+  problem.add(body.rest_positions()).add(K.values()).add(fixed).add(body.material());
+  return problem.add(settings.tolerance).add(settings.load_steps).add(settings.max_iterations);
 }
 
 struct Outcome {
@@ -69,13 +60,13 @@ struct SketchSolver {
   const SketchRecording& recording;
   const SketchSettings& settings;
   ShapeStore store;
-  std::uint64_t key;
+  ContentHash problem;
 
   Outcome shape_of(std::size_t number, Progress& progress) const {
     const VecX load = dense_load(recording.loads[number], recording.vertex_count);
-    const std::uint64_t load_key = add_to_hash(key, load);
+    const ContentHash with_load = ContentHash(problem).add(load);
     Outcome outcome;
-    if (auto known = store.find(number, load_key); known && known->size() == body.dof_count()) {
+    if (auto known = store.find(number, with_load); known && known->size() == body.dof_count()) {
       outcome.shape = *std::move(known);
       outcome.found = true;
       return outcome;
@@ -91,7 +82,7 @@ struct SketchSolver {
       return outcome;
     }
     outcome.shape = std::move(solved->u);
-    outcome.saved = store.save(number, load_key, outcome.shape);
+    outcome.saved = store.save(number, with_load, outcome.shape);
     return outcome;
   }
 };
@@ -192,7 +183,7 @@ Result<SketchBasis> solve_sketch(const ElasticBody& body, std::span<const Index>
 
   progress.stage("solving the sketch");
   const auto start = Clock::now();
-  const SketchSolver solver{body, fixed, recording, settings, *store, problem_key(body, fixed, settings.statics)};
+  const SketchSolver solver{body, fixed, recording, settings, *store, problem_of(body, fixed, settings.statics)};
   SharedProgress shared(progress, selected.size());
   std::vector<Outcome> outcomes(selected.size());
   parallel_for(static_cast<std::int64_t>(selected.size()), 1, [&](std::int64_t k) {

@@ -264,6 +264,4 @@ Index find_role(const std::vector<JointRole>& roles, const JointRole& role) {
   return found == roles.end() ? -1 : static_cast<Index>(found - roles.begin());
 }
 
-std::string canonical_name(const std::string& name) { return parse_name(name).joined; }
-
 }  // namespace supple

@@ -47,7 +47,4 @@ std::vector<JointRole> joint_roles(const Skeleton& skeleton);
 /// Gives the joint that has this role, or −1.
 Index find_role(const std::vector<JointRole>& roles, const JointRole& role);
 
-/// Lower case, without prefixes, separators and side: "mixamorig:LeftUpLeg" → "upleg".
-std::string canonical_name(const std::string& name);
-
 }  // namespace supple

@@ -19,18 +19,9 @@ Status check_body(const FloatingSettings& s) {
 }
 
 Status check_body(const SubspaceModel& model) {
-  if (model.size() < 1 || model.groups.empty()) return input_error("the subspace model has no coordinates");
-  if (model.anchored()) {
+  SUPPLE_RETURN_IF_ERROR(check_subspace_model(model));
+  if (model.anchored())
     return input_error("the subspace model has fixed vertices; build one without them to let it move freely");
-  }
-  for (const MaterialGroup& group : model.groups) {
-    const ElasticMaterial& m = group.material;
-    if (!(m.young > 0) || !(m.poisson > -1 && m.poisson < 0.5) || !(m.density > 0)) {
-      return input_error("material \"" + m.name +
-                         "\" needs a positive Young's modulus and density, and a Poisson's ratio "
-                         "between -1 and 0.5");
-    }
-  }
   return {};
 }
 

@@ -22,19 +22,6 @@ Status check(const SubspaceSettings& s) {
   return {};
 }
 
-Status check(const SubspaceModel& model) {
-  if (model.size() < 1 || model.groups.empty()) return input_error("the subspace model has no coordinates");
-  for (const MaterialGroup& group : model.groups) {
-    const ElasticMaterial& m = group.material;
-    if (!(m.young > 0) || !(m.poisson > -1 && m.poisson < 0.5) || !(m.density > 0)) {
-      return input_error("material \"" + m.name +
-                         "\" needs a positive Young's modulus and density, and a Poisson's ratio "
-                         "between -1 and 0.5");
-    }
-  }
-  return {};
-}
-
 MatX mass_of(const SubspaceModel& model) {
   MatX mass = MatX::Zero(model.size(), model.size());
   for (const MaterialGroup& group : model.groups) mass += group.material.density * group.moments.reduced_mass();
@@ -71,7 +58,7 @@ struct Scheme {
 template <class T>
 Result<SubspaceDynamics<T>> SubspaceDynamics<T>::create(const SubspaceModel& model, const SubspaceSettings& settings) {
   SUPPLE_RETURN_IF_ERROR(check(settings));
-  SUPPLE_RETURN_IF_ERROR(check(model));
+  SUPPLE_RETURN_IF_ERROR(check_subspace_model(model));
   SubspaceDynamics result;
   result.settings_ = settings;
   result.forces_ = ReducedForces<T>(model);
