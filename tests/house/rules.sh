@@ -46,17 +46,6 @@ runtime_stays_apart() {
     grep -nHE '#include.*supple/(offline|io|pipeline)/' "${runtime[@]}"
 }
 
-# What two engines need lives in a room below both.
-engines_stay_apart() {
-  local posespace full
-  mapfile -t posespace < <(printf '%s\n' "${code[@]}" |
-    grep -E '^src/supple/((offline|runtime)/posespace/|pipeline/character/(engine|build)_posespace|asset/pose_space)')
-  mapfile -t full < <(printf '%s\n' "${code[@]}" |
-    grep -E '^src/supple/(offline/full/|pipeline/character/engine_full|asset/full_)')
-  forbid "engines never include each other" grep -nHE '#include.*(/full/|full_model|full_archive|engine_full)' "${posespace[@]}"
-  forbid "engines never include each other" grep -nHE '#include.*(/posespace/|pose_space|_posespace)' "${full[@]}"
-}
-
 rooms_have_short_readmes() {
   local room lines
   for room in src/supple/*/; do
@@ -91,8 +80,99 @@ texts_are_fit_to_publish() {
   forbid "finish it or write an issue" grep -nHE '\b(TO[D]O|FIX[M]E|XX[X])\b' "${texts[@]}"
 }
 
+# Prints "NAMESPACE NAME FILE:LINE" for each type that is defined at namespace scope, outside anonymous namespaces. Our
+# code has namespaces on lines of their own and doesn't indent what is in them, so that lines tell.
+list_types() {
+  awk '
+    FNR == 1 { depth = 0 }
+    /^namespace .*\{$/ || /^extern "C".*\{$/ { spaces[++depth] = $0 }
+    /^\}  \/\/ (namespace|extern)/ { if (depth > 0) --depth }
+    /^(struct|class|union|enum( class| struct)?) / {
+      hidden = 0
+      where = ""
+      for (i = 1; i <= depth; ++i) {
+        if (spaces[i] ~ /^namespace \{/) hidden = 1
+        where = where spaces[i]
+      }
+      name = $0
+      sub(/^(struct|class|union|enum( class| struct)?) /, "", name)
+      sub(/^alignas\([^)]*\) /, "", name)
+      after = name
+      sub(/^[A-Za-z0-9_]+/, "", after)
+      name = substr(name, 1, length(name) - length(after))
+      if (hidden || name == "" || after ~ /^(;|<|::)/ || after !~ /^( final)?( :|$| \{)/) next
+      gsub(/namespace |[ {]/, "", where)
+      print where, name, FILENAME ":" FNR
+    }' "$@"
+}
+
+# The one-definition rule: two types of one name in one namespace are one type to the linker, whatever they hold.
+types_are_defined_once() {
+  local space name place last="" first=""
+  while read -r space name place; do
+    if [[ "$space::$name" == "$last" ]]; then
+      breach "$place: $space::$name is defined in $first too; give one of them another name or an anonymous namespace"
+    else
+      last="$space::$name" first=$place
+    fi
+  done < <(list_types "${code[@]}" | LC_ALL=C sort)
+}
+
+# includes_only ROOM ALLOWED…: what the files of a room include of other rooms.
+includes_only() {
+  local room=$1 allowed
+  shift
+  allowed=$(IFS='|'; echo "$room|$*")
+  forbid "$room includes rooms below it only: $*" \
+    grep -rnHP --include='*.h' --include='*.cpp' "#include \"supple/(?!($allowed)/)[a-z]+/" "src/supple/$room"
+}
+
+rooms_include_downwards() {
+  local below=(base)
+  includes_only base
+  for room in math mesh fem rig asset; do
+    includes_only "$room" "${below[@]}"
+    below+=("$room")
+  done
+  includes_only runtime "${below[@]}"
+  includes_only io "${below[@]}"
+  includes_only pictures "${below[@]}" io
+  includes_only offline "${below[@]}" runtime io
+  includes_only export "${below[@]}" runtime io offline
+  includes_only pipeline "${below[@]}" runtime io offline export
+}
+
+# An engine is a folder of its name in runtime/ and in offline/, and files of its name in pipeline/character. What two of
+# them need lives in a room below both.
+engines_stay_apart() {
+  local engines=(subspace posespace full domains quasistatic) engine others
+  for engine in "${engines[@]}"; do
+    others=$(printf '%s\n' "${engines[@]}" | grep -vx "$engine" | paste -sd'|')
+    for room in "src/supple/runtime/$engine" "src/supple/offline/$engine" src/supple/pipeline/character/*_"$engine".*; do
+      [[ ! -e $room || $room == */compare_full.* ]] || forbid "engines don't include each other" \
+        grep -rnHE --include='*.h' --include='*.cpp' "#include \"supple/((runtime|offline)/($others)/|.*_($others)\.h)" "$room"
+    done
+  done
+}
+
+# Empty lines within a longer doc comment are fine.
+list_empty_comments() {
+  awk '
+    FNR == 1 { before = "" }
+    /\/\/\/<[[:space:]]*$/ { print FILENAME ":" FNR ":" $0 }
+    /^[[:space:]]*\/\/\/[[:space:]]*$/ && before !~ /\/\/\// { print FILENAME ":" FNR ":" $0 }
+    { before = $0 }' "$@"
+}
+
+comments_say_something() {
+  forbid "a doc comment that is empty: say something or leave it out" list_empty_comments "${code[@]}"
+}
+
 runtime_stays_apart
+types_are_defined_once
+rooms_include_downwards
 engines_stay_apart
+comments_say_something
 rooms_have_short_readmes
 files_stay_small
 code_names_its_licence
