@@ -139,10 +139,9 @@ build() {
 # What a verb will want, before anything is compiled: a part that CMake left out is found now, not after a quarter of an
 # hour.
 need_targets() {
-  local known target
-  known=$(cmake --build "build/$1" --target help)
+  local target
   for target in "${@:2}"; do
-    grep -qE "^(\.\.\. )?$target(:| |\$)" <<<"$known" ||
+    ninja -C "build/$1" -t query "$target" >/dev/null 2>&1 ||
       die "this build has no target '$target'; CMake left it out: cmake --preset $1 says why."
   done
 }
