@@ -3,9 +3,9 @@
 #include "supple/export/compress_motion.h"
 
 #include "io/io_tools.h"
-#include "supple/rig/deform/bind_space.h"
 #include "supple/export/write_soft_glb.h"
 #include "supple/io/gltf/write_character.h"
+#include "supple/rig/deform/bind_space.h"
 #include "support/rigs.h"
 #include "support/soft_motions.h"
 

@@ -114,7 +114,7 @@ struct PoseSpaceModel {
   std::vector<ElementBlock> elements;
   std::vector<InertialBlock> inertia;
   SoftSurface surface;
-  double height = 1.0;  ///< of the character [m]: what displacements are compared with
+  double height = 1.0;  ///< largest extent of the character [m]: what cuts and gaps of loops are compared with
 
   Index size() const { return static_cast<Index>(stiffness.size()); }
   Index pose_count() const { return poses ? poses->pose_count() : 1; }
