@@ -230,6 +230,9 @@ verb_asan() {
   ctest --test-dir build/asan -L unit --output-on-failure --parallel "$(job_count)" "$@"
 }
 
+# Two threads with two states of one character, the runtime built with the thread sanitizer.
+verb_tsan() { SUPPLE_TSAN=1 verb_test -R 'bindings_asset|c_api_two_threads' "$@"; }
+
 # A clang build of its own in which clang-tidy runs beside the compiler: slow once, then only for what changed.
 verb_tidy() {
   need build test dev
@@ -346,6 +349,7 @@ verb_help() {
   install FOLDER   installs command, libraries and find_package files
 
   asan             unit tests under the address and undefined-behaviour sanitizers
+  tsan             two threads with one character under the thread sanitizer
   fuzz [seconds]   every file reader against hostile input, 30 s each
   tidy             clang-tidy over what changed in the code, shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted
@@ -361,7 +365,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | install | asan | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | install | asan | tsan | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac
