@@ -1,5 +1,5 @@
 # Few large translation units in place of many small ones: most of a compiler's time goes into the same templates again
-# and again (measured: 2.9 times fewer seconds for the library). Files of one folder are compiled together, `size` at a
+# and again. Files of one folder are compiled together, `size` at a
 # time; what is listed in `KERNELS` stays alone, because how its loops are inlined is measured and must not depend on its
 # neighbours.
 function(supple_unity target size)
