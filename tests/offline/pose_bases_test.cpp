@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
 namespace supple::pose_bases_test {
@@ -25,14 +26,21 @@ struct ShakenLimb {
   SoftLimb limb = make_soft_limb();
   ElasticBody body = must(ElasticBody::create(limb.body.mesh, MaterialModel::flesh));
   std::shared_ptr<const Rig> rest = limb.rig.rig();
+  FrameSites frames;
   KnownMotion motion;
-  MatX truth;  ///< Rᵀ K_p⁻¹ M R a of every column
+  TaughtShapes taught;  ///< Rᵀ K_p⁻¹ M R a of every column
+  MatX truth;
   std::vector<Patch> patches;
 
   ShakenLimb() {
     const std::vector<PatchHandle> handles = {{"low", {Vec3(0, 0.2, 0)}, {}}, {"high", {Vec3(0, 0.8, 0)}, {}}};
     patches = must(make_patches(limb.body.mesh, handles)).patches;
-    std::vector<VecX> pushed, answers;
+    std::vector<Index> all(limb.body.mesh.vertices.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<std::vector<Vec3>> shapes;
+    for (const double share : {0.25, 0.5, 0.75, 1.0}) shapes.push_back(evaluate_all(*rest, pose_at(share)));
+    frames = choose_frame_sites(limb.body.mesh, all, shapes);
+    std::vector<VecX> answers;
     for (int k = 0; k < moments; ++k) {
       const std::vector<double> p = pose_at(static_cast<double>(k) / (moments - 1));
       const PoseBasis pose = posed(p);
@@ -42,17 +50,14 @@ struct ShakenLimb {
       const auto held = must(ConstrainedBody::create({.body = there, .fixed = limb.body.fixed_vertices}));
       const MatX u = held.responses(multiply_columns(body.consistent_mass(), turned(pose.turns, a, false)));
       for (Eigen::Index c = 0; c < a.cols(); ++c) {
-        pushed.emplace_back(a.col(c));
         answers.emplace_back(turned(pose.turns, u.col(c), true));
-        motion.moments.push_back(p);
+        taught.poses.push_back(p);
+        taught.clips.push_back(0);
       }
     }
-    motion.accelerations.resize(body.dof_count(), std::ssize(pushed));
-    truth = motion.accelerations;
-    for (std::size_t c = 0; c < pushed.size(); ++c) {
-      motion.accelerations.col(static_cast<Eigen::Index>(c)) = pushed[c];
-      truth.col(static_cast<Eigen::Index>(c)) = answers[c];
-    }
+    truth.resize(body.dof_count(), std::ssize(answers));
+    for (std::size_t c = 0; c < answers.size(); ++c) truth.col(static_cast<Eigen::Index>(c)) = answers[c];
+    taught.displacements = truth;
   }
 
   std::vector<double> pose_at(double share) const {
@@ -60,8 +65,7 @@ struct ShakenLimb {
   }
   PoseBasis posed(const std::vector<double>& p) const {
     PoseBasis pose{p, evaluate_all(*rest, p), {}, {}, {}};
-    for (const Eigen::Vector4d& q : vertex_rotations(limb.body.mesh, pose.positions))
-      pose.turns.push_back(unit_quaternion(q.data()).toRotationMatrix());
+    pose.turns = blended_rotations(limb.body.mesh, frames, pose.positions);
     return pose;
   }
   static MatX turned(const std::vector<Mat3>& turns, MatX x, bool back) {
@@ -95,6 +99,7 @@ struct ShakenLimb {
             .rest = *rest,
             .fixed = limb.body.fixed_vertices,
             .motion = motion,
+            .teach = [this] { return taught; },
             .skin = &limb.body.embedding,
             .weights = weights,
             .patches = local ? std::span<const Patch>(patches) : std::span<const Patch>(),
@@ -120,7 +125,7 @@ struct ShakenLimb {
     std::vector<double> w(poses.size(), 1.0), scratch = w;
     double left = 0, total = 0;
     for (Eigen::Index c = 0; c < truth.cols(); ++c) {
-      if (weights) weights->evaluate(motion.moments[to_size(c)], w, scratch);
+      if (weights) weights->evaluate(taught.poses[to_size(c)], w, scratch);
       MatX U = MatX::Zero(truth.rows(), poses[0].basis.cols());
       for (std::size_t i = 0; i < poses.size(); ++i) U += w[i] * poses[i].basis;
       const MatX M_U = multiply_columns(mass, U);

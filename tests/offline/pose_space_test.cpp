@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a body to its reduced model: how fast flesh sways, what the model promises, and its motion against the full
 // simulation of the same mesh.
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/fitting/flesh_frequency.h"
-#include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/posespace/reduce_body.h"
 
 #include "support/bodies.h"

@@ -3,8 +3,8 @@
 // jumps, and what they gain against the full simulation.
 #include "supple/fem/modes.h"
 #include "supple/offline/cubature/cubature_samples.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/fitting/flesh_frequency.h"
-#include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/cubature/blended_pose.h"
 #include "supple/runtime/posespace/cubature_forces.h"

@@ -70,6 +70,7 @@ Recipe full_recipe() {
   recipe.poses = {{"bent", "", 0}, {"stride", "Arm|walk", 0.3}};
   recipe.flesh.angle = 30;
   recipe.flesh.fit = true;
+  recipe.flesh.local = true;
   recipe.motions = {{"walk.bvh", "stroll", "map.txt", std::array{10, 250}}, {"more.glb", "", "", std::nullopt}};
   recipe.keyframes = {{"wave",
                        Interpolation::cubic,
@@ -163,6 +164,14 @@ TEST_F(RecipeTest, PatchesAreRefusedWithTheirLine) {
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\nmodes = 401\n", "line 5", "at most 400");
   expect_refusal("[[local]]\nname = \"a\"\njoints = [\"b\"]\n[[local]]\nname = \"a\"\njoints = [\"c\"]\n", "line 5",
                  "two patches");
+}
+
+TEST_F(RecipeTest, NamedPatchesAreUsed) {
+  const std::string patch = "[[local]]\nname = \"head\"\njoints = [\"neck\"]\n";
+  const Result<Recipe> named = parse("input = \"hero.glb\"\n" + patch);
+  ASSERT_TRUE(named.ok()) << named.error().message;
+  EXPECT_TRUE(named->flesh.local);
+  expect_refusal("[flesh]\nlocal = false\n" + patch, "line 3", "leave one out");
 }
 
 TEST_F(RecipeTest, ReachesAreRefusedWithTheirLine) {

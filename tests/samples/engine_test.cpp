@@ -95,7 +95,6 @@ TEST_F(EngineSeam, TwoEnginesDifferAsTheTableSays) {
   const CompareReport report = compare_full(*source(), table).value();
   const EngineComparison pair = compare_engines(*reduced(), *full(), clip(), half_a_second()).value();
   ASSERT_EQ(report.rows.size(), 1u);
-  EXPECT_EQ(report.full_recovered, 0);
   EXPECT_GT(pair.error, 0.005);
   // Not the same moments, and frames for damping that know other poses.
   EXPECT_NEAR(pair.error, report.rows[0].error, 0.1 * report.rows[0].error + 0.005);

@@ -276,28 +276,6 @@ void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceMode
 
 // ---- the whole model ------------------------------------------------------------------------------------------------
 
-void add_poses(ArchiveWriter& writer, const std::string& name, const std::optional<PoseSpaceWeights>& poses) {
-  writer.add_number(name + ".several", static_cast<Index>(poses ? 1 : 0));
-  if (!poses) return;
-  MatX columns(poses->layout().size(), poses->pose_count());
-  for (Index i = 0; i < poses->pose_count(); ++i)
-    columns.col(i) = Eigen::Map<const VecX>(poses->pose(i).data(), columns.rows());
-  writer.add(name, columns);
-}
-
-std::optional<PoseSpaceWeights> read_poses(ArchiveReader& reader, const std::string& name, const PoseLayout& layout) {
-  if (reader.index(name + ".several", 2) == 0) return {};
-  const MatX columns = reader.matrix(name, layout.size(), ArchiveReader::any);
-  if (columns.cols() > RigArchive::most_poses) reader.misfit(name);
-  if (!reader.ok()) return {};
-  std::vector<std::vector<double>> poses;
-  for (Eigen::Index i = 0; i < columns.cols(); ++i) poses.emplace_back(columns.col(i).begin(), columns.col(i).end());
-  Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(layout, std::move(poses));
-  if (weights.ok()) return std::move(*weights);
-  reader.note(weights.error());
-  return {};
-}
-
 void add_sources(ArchiveWriter& writer, const std::string& name, const ColumnSources& sources) {
   std::vector<Index> all;
   for (const std::vector<Index>& pose : sources.poses) all.insert(all.end(), pose.begin(), pose.end());
@@ -326,8 +304,8 @@ Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
   writer.add("material", to_string(material));
   writer.add_number("directions", static_cast<Index>(directions));
   writer.add_number("height", height);
-  add_poses(writer, "poses", poses);
-  add_poses(writer, "correction_poses", correction_poses);
+  add_pose_weights(writer, "poses", poses);
+  add_pose_weights(writer, "correction_poses", correction_poses);
   add_sources(writer, "sources", sources);
   add_sources(writer, "gradient_sources", gradient_sources);
   writer.add("stiffness", stiffness);
@@ -354,8 +332,8 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   model->material = material.value_or(MaterialModel::flesh);
   model->directions = static_cast<BasisDirections>(reader.index("directions", 2));
   model->height = reader.number("height");
-  model->poses = read_poses(reader, "poses", model->rest->layout());
-  model->correction_poses = read_poses(reader, "correction_poses", model->rest->layout());
+  model->poses = read_pose_weights(reader, "poses", model->rest->layout());
+  model->correction_poses = read_pose_weights(reader, "correction_poses", model->rest->layout());
   model->stiffness = reader.matrix("stiffness", ArchiveReader::any, 1);
   const Index size = model->size(), poses = model->pose_count();
   if (size > most_coordinates) reader.misfit("stiffness");

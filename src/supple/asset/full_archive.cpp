@@ -40,7 +40,8 @@ void add_mesh(ArchiveWriter& writer, const FullModel& model) {
   MatX numbers(material_rows, std::ssize(model.mesh.materials));
   for (std::size_t m = 0; m < model.mesh.materials.size(); ++m) {
     const ElasticMaterial& material = model.mesh.materials[m];
-    numbers.col(static_cast<Eigen::Index>(m)) = Vec3(material.young, material.poisson, material.density);
+    const auto c = static_cast<Eigen::Index>(m);
+    numbers(0, c) = material.young, numbers(1, c) = material.poisson, numbers(2, c) = material.density;
   }
   writer.add("materials", numbers);
   writer.add("tet_material", model.mesh.element_material);
@@ -66,6 +67,38 @@ void read_mesh(ArchiveReader& reader, FullModel& model) {
   const auto not_ascending = [](Index a, Index b) { return a >= b; };
   if (std::adjacent_find(model.fixed.begin(), model.fixed.end(), not_ascending) != model.fixed.end())
     reader.misfit("fixed");
+}
+
+void add_pose_materials(ArchiveWriter& writer, const FullModel& model) {
+  add_pose_weights(writer, "material_poses", model.poses);
+  if (!model.poses) return;
+  const auto elements = std::ssize(model.mesh.elements), poses = std::ssize(model.pose_materials);
+  MatX young(elements, poses), poisson(elements, poses);
+  for (Eigen::Index i = 0; i < poses; ++i) {
+    for (Eigen::Index e = 0; e < elements; ++e) {
+      const ElasticMaterial& material = model.pose_materials[to_size(i)][to_size(e)];
+      young(e, i) = material.young, poisson(e, i) = material.poisson;
+    }
+  }
+  writer.add("material_poses.young", young);
+  writer.add("material_poses.poisson", poisson);
+}
+
+void read_pose_materials(ArchiveReader& reader, FullModel& model) {
+  model.poses = read_pose_weights(reader, "material_poses", model.rest->layout());
+  if (!model.poses || !reader.ok()) return;
+  const auto elements = std::ssize(model.mesh.elements);
+  const Index poses = model.poses->pose_count();
+  const MatX young = reader.matrix("material_poses.young", elements, poses);
+  const MatX poisson = reader.matrix("material_poses.poisson", elements, poses);
+  for (Index i = 0; i < poses && reader.ok(); ++i) {
+    auto& own = model.pose_materials.emplace_back();
+    for (std::size_t e = 0; e < model.mesh.elements.size(); ++e) {
+      const auto row = static_cast<Eigen::Index>(e);
+      own.push_back({"", young(row, i), poisson(row, i), model.mesh.material_of(e).density});
+      if (!sound(own.back())) return reader.misfit("material_poses.young");
+    }
+  }
 }
 
 void add_frame_sites(ArchiveWriter& writer, const FrameSites& frames) {
@@ -126,6 +159,7 @@ Result<std::string> encode_full_model(const FullModel& model) {
   std::vector<Index> all(model.mesh.vertices.size());
   std::iota(all.begin(), all.end(), 0);
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *model.rest, all));
+  add_pose_materials(writer, model);
   add_frame_sites(writer, model.frames);
   writer.add("surface.vertices", flattened(model.surface_vertex));
   writer.add("surface.weights",
@@ -153,6 +187,7 @@ Result<FullModel> decode_full_model(const Archive& archive) {
   read_mesh(reader, model);
   if (reader.ok()) model.rest = RigArchive::read(reader, "rest");
   if (reader.ok() && model.rest->vertex_count() != model.vertex_count()) reader.misfit("rest");
+  if (reader.ok()) read_pose_materials(reader, model);
   if (reader.ok()) model.frames = read_frame_sites(reader, model.vertex_count());
   read_skin(reader, model);
   model.warnings = from_lines(reader.text("warnings"));

@@ -479,4 +479,27 @@ std::shared_ptr<const Rig> RigArchive::read(ArchiveReader& reader, const std::st
   return reader.ok() ? rig : nullptr;
 }
 
+void add_pose_weights(ArchiveWriter& writer, const std::string& name, const std::optional<PoseSpaceWeights>& poses) {
+  writer.add_number(name + ".several", static_cast<Index>(poses ? 1 : 0));
+  if (!poses) return;
+  MatX columns(poses->layout().size(), poses->pose_count());
+  for (Index i = 0; i < poses->pose_count(); ++i)
+    columns.col(i) = Eigen::Map<const VecX>(poses->pose(i).data(), columns.rows());
+  writer.add(name, columns);
+}
+
+std::optional<PoseSpaceWeights> read_pose_weights(ArchiveReader& reader, const std::string& name,
+                                                  const PoseLayout& layout) {
+  if (reader.index(name + ".several", 2) == 0) return {};
+  const MatX columns = reader.matrix(name, layout.size(), ArchiveReader::any);
+  if (columns.cols() > RigArchive::most_poses) reader.misfit(name);
+  if (!reader.ok()) return {};
+  std::vector<std::vector<double>> poses;
+  for (Eigen::Index i = 0; i < columns.cols(); ++i) poses.emplace_back(columns.col(i).begin(), columns.col(i).end());
+  Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(layout, std::move(poses));
+  if (weights.ok()) return std::move(*weights);
+  reader.note(weights.error());
+  return {};
+}
+
 }  // namespace supple

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "supple/asset/archive_reader.h"
-#include "supple/rig/rig.h"
+#include "supple/rig/deform/pose_space.h"
 
 namespace supple {
 
@@ -28,5 +28,11 @@ class RigArchive {
   class Output;
   class Input;
 };
+
+/// Stores poses between which something is interpolated, or that there are none …
+void add_pose_weights(ArchiveWriter& writer, const std::string& name, const std::optional<PoseSpaceWeights>& poses);
+/// … and reads them back. Gives nothing where there are none, and where something is wrong, which the reader remembers.
+std::optional<PoseSpaceWeights> read_pose_weights(ArchiveReader& reader, const std::string& name,
+                                                  const PoseLayout& layout);
 
 }  // namespace supple

@@ -187,6 +187,27 @@ ElasticBody ElasticBody::posed(const VecX& positions) const {
   return body;
 }
 
+ElasticBody ElasticBody::with_blended_materials(std::span<const ElasticBody> bodies,
+                                                std::span<const double> weights) const {
+  auto data = std::make_shared<Data>(*data_);
+  std::visit(
+      [&](auto& elements) {
+        for (std::size_t b = 0; b < elements.batches.size(); ++b) {
+          Lame<Lanes> sum{Lanes(0.0), Lanes(0.0)};
+          for (std::size_t i = 0; i < bodies.size(); ++i) {
+            const auto& own = std::get<std::decay_t<decltype(elements)>>(bodies[i].data_->elements).batches[b].lame;
+            sum.mu += Lanes(weights[i]) * own.mu;
+            sum.lambda += Lanes(weights[i]) * own.lambda;
+          }
+          elements.batches[b].lame = sum;
+        }
+      },
+      data->elements);
+  ElasticBody body;
+  body.data_ = std::move(data);
+  return body;
+}
+
 Index ElasticBody::vertex_count() const { return data_->mass.rows(); }
 Index ElasticBody::element_count() const { return data_->element_count; }
 MaterialModel ElasticBody::material() const { return data_->model; }

@@ -11,6 +11,7 @@
 #include "supple/mesh/volume_mesh.h"
 
 #include <memory>
+#include <span>
 
 namespace supple {
 
@@ -25,6 +26,9 @@ class ElasticBody {
   /// The same matter in another shape of rest: strain is measured from `positions`, mass stays as it is. Elements that
   /// are crushed or inverted there count as squeezed to a limit (fem/posed_rest.h).
   ElasticBody posed(const VecX& positions) const;
+
+  /// The same body with Lamé's coefficients Σ_i w_i of those that bodies of the same mesh have (2016 paper, Eq. 36).
+  ElasticBody with_blended_materials(std::span<const ElasticBody> bodies, std::span<const double> weights) const;
 
   Index vertex_count() const;
   Index dof_count() const { return 3 * vertex_count(); }

@@ -2,6 +2,7 @@
 #include "supple/mesh/volume_mesh.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace supple {
 
@@ -27,6 +28,14 @@ void assign_materials_from_regions(VolumeMesh<Nodes>& mesh) {
 }
 
 template <int Nodes>
+void set_element_materials(VolumeMesh<Nodes>& mesh, std::vector<ElasticMaterial> materials) {
+  mesh.materials = std::move(materials);
+  mesh.element_material.resize(mesh.elements.size());
+  std::iota(mesh.element_material.begin(), mesh.element_material.end(), 0);
+  mesh.regions.clear();
+}
+
+template <int Nodes>
 void set_uniform_material(VolumeMesh<Nodes>& mesh, const ElasticMaterial& material) {
   mesh.materials = {material};
   mesh.element_material.clear();
@@ -35,6 +44,8 @@ void set_uniform_material(VolumeMesh<Nodes>& mesh, const ElasticMaterial& materi
 
 template void assign_materials_from_regions(TetMesh&);
 template void assign_materials_from_regions(HexMesh&);
+template void set_element_materials(TetMesh&, std::vector<ElasticMaterial>);
+template void set_element_materials(HexMesh&, std::vector<ElasticMaterial>);
 template void set_uniform_material(TetMesh&, const ElasticMaterial&);
 template void set_uniform_material(HexMesh&, const ElasticMaterial&);
 

@@ -66,6 +66,10 @@ const ElasticMaterial& VolumeMesh<Nodes>::material_of(std::size_t element) const
 template <int Nodes>
 void assign_materials_from_regions(VolumeMesh<Nodes>& mesh);
 
+/// Gives every element a material of its own.
+template <int Nodes>
+void set_element_materials(VolumeMesh<Nodes>& mesh, std::vector<ElasticMaterial> materials);
+
 /// Gives the whole mesh one material.
 template <int Nodes>
 void set_uniform_material(VolumeMesh<Nodes>& mesh, const ElasticMaterial& material);

@@ -153,10 +153,12 @@ Result<CharacterRig> CharacterRig::create(const RawCharacter& character, const C
   CharacterRig result(character.skeleton, root);
   result.first_vertex_ = std::move(first_vertex);
   result.morphs_ = std::move(morphs);
+  // Morph targets move the mesh as it is stored, in whatever units; joints then move it through the world's metres.
+  const double morph_scale = settings.radians_per_height / largest_extent(joined.rest);
   const auto build = [&](double translation_scale) {
     const auto parameters = free_parameters(character, settings, root, joined.used_joints, translation_scale);
-    auto shapes =
-        std::make_shared<BlendShapes>(joined.targets, static_cast<Index>(joined.rest.size()), joined.target_neutral);
+    auto shapes = std::make_shared<BlendShapes>(joined.targets, static_cast<Index>(joined.rest.size()),
+                                                joined.target_neutral, morph_scale);
     auto skin = std::make_shared<SkinDeformer>(character.skeleton, joined.bones, joined.weights,
                                                SkinDeformerSettings{settings.method, parameters});
     result.joints_.clear();

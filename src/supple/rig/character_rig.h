@@ -23,9 +23,11 @@ struct CharacterRigSettings {
   SkinningMethod method = SkinningMethod::linear;
   /// Joint whose motion is not part of the pose; nothing above it carries skin. Default: the skin's common ancestor.
   std::optional<Index> root;
-  bool all_translations = false;    ///< joints' translations are free even where no clip moves them
-  double radians_per_height = 2.0;  ///< what a translation by the character's height counts in the pose distance
-  std::vector<WireCurve> wires;     ///< what moves the skin instead of the joints; empty: the joints
+  bool all_translations = false;  ///< joints' translations are free even where no clip moves them
+  /// What a translation by the character's height counts in the pose distance; a morph target counts as what it moves
+  /// farthest.
+  double radians_per_height = 2.0;
+  std::vector<WireCurve> wires;  ///< what moves the skin instead of the joints; empty: the joints
 };
 
 /// A moment of a clip in the form that a rig takes: where the character stands, and the parameters p of its pose.

@@ -19,6 +19,9 @@ struct NamedPose {
   bool corrected = false;  ///< morph targets of the same name belong to it; without them the skin is right as it is
 };
 
+/// Places in p of the weights of the morph targets of that name, in any mesh.
+std::vector<Index> morph_places(const CharacterRig& rig, const std::string& target);
+
 class PoseMorphs {
  public:
   /// A morph weight, and the example pose that it follows.
@@ -40,6 +43,9 @@ class PoseMorphs {
   /// Gives the weights in p what the joints in it ask for, except those whose entry in `held` (one per follower) isn't
   /// zero. `scratch` has two numbers per example pose. Allocates nothing.
   void apply(std::span<double> p, std::span<const char> held, std::span<double> scratch) const;
+  /// Gives a clip that moves joints alone, as recordings and inverse kinematics do, keys for the weights that follow
+  /// them, `rate` times a second. A mesh whose weights the clip moves by itself is left alone.
+  void add_channels(const CharacterRig& rig, double rate, Clip& clip) const;
 
  private:
   PoseMorphs(PoseSpaceWeights weights, std::vector<Follower> followers)

@@ -159,8 +159,10 @@ std::vector<double> perturbed_pose(const PoseLayout& layout, std::span<const dou
       const Vec3 shift = gaussian.in_ball() * length;
       for (int i = 0; i < 3; ++i) values[i] += shift[i];
     } else if (group.kind == ParameterKind::scalar) {
-      // One unit of a group counts `scale` radians in the pose distance.
-      const double unit = group.scale > 0 ? angle / group.scale : angle;
+      // One unit of a group counts `scale` radians in the pose distance. Pure numbers are morph weights, however little
+      // they count: they go as far in their range as joints in theirs.
+      double unit = group.scale > 0 ? angle / group.scale : angle;
+      if (group.unit.empty()) unit = std::min(unit, angle);
       values[0] += unit * (2 * gaussian.uniform() - 1);
     }
   }

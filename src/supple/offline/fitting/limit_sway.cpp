@@ -86,14 +86,11 @@ VecX sway(const ElasticBody& body, const std::vector<Index>& flesh, const MatX& 
 /// Materials times the factors of their elements.
 void stiffen(const std::vector<double>& factors, TetMesh& mesh) {
   std::vector<ElasticMaterial> materials;
-  std::vector<Index> own;
   for (std::size_t e = 0; e < factors.size(); ++e) {
     materials.push_back(mesh.material_of(e));
     materials.back().young *= factors[e];
-    own.push_back(static_cast<Index>(e));
   }
-  mesh.materials = std::move(materials);
-  mesh.element_material = std::move(own);
+  set_element_materials(mesh, std::move(materials));
 }
 
 double mean_edge(const TetMesh& mesh) {

@@ -40,6 +40,20 @@ FrameSites frames_for(const FullModel& model, std::span<const Index> free, const
   return choose_frame_sites(model.mesh, free, shapes, settings.frames);
 }
 
+Status set_pose_materials(const FullSettings& settings, FullModel& model) {
+  if (settings.material_poses.empty()) return {};
+  std::vector<std::vector<double>> poses = {model.rest->layout().neutral};
+  poses.insert(poses.end(), settings.material_poses.begin(), settings.material_poses.end());
+  Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(model.rest->layout(), std::move(poses));
+  SUPPLE_RETURN_IF_ERROR(weights);
+  model.poses = std::move(*weights);
+  auto& neutral = model.pose_materials.emplace_back();
+  for (std::size_t e = 0; e < model.mesh.elements.size(); ++e) neutral.push_back(model.mesh.material_of(e));
+  for (std::size_t i = 0; i < settings.material_poses.size(); ++i)
+    model.pose_materials.push_back(settings.materials_in_pose(model.mesh, i));
+  return {};
+}
+
 void hang_skin(const Embedding& embedding, FullModel& model) {
   for (std::size_t v = 0; v < embedding.size(); ++v) {
     auto& vertex = model.surface_vertex.emplace_back();
@@ -83,6 +97,7 @@ Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& chara
   Result<std::shared_ptr<const Rig>> rest = rest_shape(body, rig, settings, progress);
   SUPPLE_RETURN_IF_ERROR(rest);
   model.rest = std::move(*rest);
+  SUPPLE_RETURN_IF_ERROR(set_pose_materials(settings, model));
   progress.stage("following the pose");
   model.frames = frames_for(model, free, character, rig, settings);
   hang_skin(body.embedding, model);

@@ -9,6 +9,8 @@
 #include "supple/offline/fitting/frame_sites.h"
 #include "supple/rig/character_rig.h"
 
+#include <functional>
+
 namespace supple {
 
 struct FullSettings {
@@ -17,6 +19,9 @@ struct FullSettings {
   std::optional<double> frequency = 4.0;
   /// Poses in which the rest shape is fitted to the skin (2016 paper, Eq. 3); none: the skin carries it everywhere.
   std::vector<std::vector<double>> fitted_poses;
+  /// Poses besides the neutral one in which materials differ, and what they are there on the tuned mesh.
+  std::vector<std::vector<double>> material_poses = {};
+  std::function<std::vector<ElasticMaterial>(const TetMesh& tuned, std::size_t pose)> materials_in_pose = {};
   FrameSiteSettings frames;
   StageStore* store = &StageStore::none();  ///< that may know fits of the same body
 };

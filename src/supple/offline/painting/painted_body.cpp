@@ -134,9 +134,10 @@ void PosePaint::interpolate(std::span<const double> weights, std::span<double> o
 
 Result<PosePaint> make_pose_paint(std::span<const std::string> poses, std::span<const double> neutral,
                                   const std::vector<std::pair<std::string, std::vector<double>>>& painted) {
-  PosePaint result{{poses.begin(), poses.end()}, {}};
+  PosePaint result{{poses.begin(), poses.end()}, {}, {}};
   const Eigen::Map<const VecX> base(neutral.data(), static_cast<Eigen::Index>(neutral.size()));
   result.values = base.replicate(1, static_cast<Eigen::Index>(poses.size()));
+  result.neutral = base;
   for (const auto& [name, values] : painted) {
     const auto found = std::find(poses.begin(), poses.end(), name);
     if (found == poses.end()) {

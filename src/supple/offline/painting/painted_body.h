@@ -53,7 +53,8 @@ std::vector<Index> vertices_fixed_by(const TetMesh& mesh, std::span<const double
 /// A quantity that is painted in several poses.
 struct PosePaint {
   std::vector<std::string> poses;
-  MatX values;  ///< one row per element, one column per pose
+  MatX values;        ///< one row per element, one column per pose
+  VecX neutral = {};  ///< where no pose says otherwise
 
   /// E(p) = Σ_i w_i(p) E(p_i)  (Eq. 36); the weights are those of PoseSpaceWeights. Allocates nothing.
   void interpolate(std::span<const double> weights, std::span<double> out) const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/known_motion.h"
 
-#include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/clip_accelerations.h"
 #include "supple/rig/motion/clip_motion.h"
@@ -9,47 +8,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace supple {
 namespace {
 
+/// How many steps of the full simulation are worth their time: some seconds' worth, however large the mesh.
+int affordable_steps(const TetMesh& mesh) {
+  return static_cast<int>(std::clamp(6e6 / static_cast<double>(mesh.elements.size() + 1), 300.0, 720.0));
+}
+
 /// Stretches of the clips, the same number of each.
-std::vector<ClipMoment> typical_starts(const RawCharacter& character) {
+std::vector<ClipMoment> typical_starts(const RawCharacter& character, double length) {
   constexpr std::size_t most = 12, least = 8;
-  constexpr double length = MotionRun::length * MotionRun::step;
   std::vector<ClipMoment> starts;
   const std::size_t clips = std::min(character.clips.size(), most);
   for (std::size_t c = 0; c < clips; ++c) {
     const Clip& clip = character.clips[c * character.clips.size() / clips];
-    const double room = std::max(0.0, clip.duration - length);
+    const double room = std::max(0.0, clip.duration - first_key(clip) - length);
     const std::size_t count = room > 0 ? std::max<std::size_t>(1, least / clips) : 1;
     for (std::size_t k = 0; k < count; ++k)
-      starts.push_back({&clip, count > 1 ? room * static_cast<double>(k) / static_cast<double>(count - 1) : room / 2});
+      starts.push_back(
+          {&clip,
+           first_key(clip) + (count > 1 ? room * static_cast<double>(k) / static_cast<double>(count - 1) : room / 2)});
   }
   return starts;
 }
 
-std::vector<MotionRun> known_runs(const RawCharacter& character, const CharacterRig& rig, const Rig& rest,
-                                  const TetMesh& mesh, double extent) {
-  constexpr double length = MotionRun::length * MotionRun::step;
-  std::vector<ClipMoment> starts = typical_starts(character);
-  std::erase_if(starts, [&](const ClipMoment& start) {
-    return ClipMotion(rig, *start.clip, false, extent)
-        .is_cut(start.time - acceleration_step, start.time + length + acceleration_step);
-  });
-  std::vector<MotionRun> runs(starts.size());
+std::vector<MotionRun> known_runs(const RawCharacter& character, const CharacterRig& rig, int steps, double extent) {
+  constexpr double length = 0.6;
+  std::vector<MotionRun> runs;
+  const std::vector<ClipMoment> starts = typical_starts(character, length);
+  const auto each = starts.empty() ? 0 : std::clamp(steps / static_cast<int>(starts.size()), 18, 60);
   CharacterPose pose = rig.neutral();
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    rig.sample(*starts[r].clip, starts[r].time + length / 2, ClipWrap::hold, pose);
-    runs[r] = {MatX(3 * rest.vertex_count(), MotionRun::length), pose.p,
-               static_cast<int>(starts[r].clip - character.clips.data())};
+  for (const ClipMoment& start : starts) {
+    const ClipMotion motion(rig, *start.clip, false, extent);
+    MotionRun run;
+    run.clip = static_cast<int>(start.clip - character.clips.data());
+    double last = start.time;
+    for (int k = 0; k < each; ++k) {
+      const double time = start.time + k * MotionRun::step;
+      if (time > start.clip->duration + 1e-9 || motion.is_cut(last, time)) break;
+      motion.sample(time, pose);
+      run.placements.push_back(pose.placement);
+      run.poses.push_back(pose.p);
+      last = time;
+    }
+    if (run.length() > 9) runs.push_back(std::move(run));
   }
-  parallel_for(std::ssize(runs) * MotionRun::length, 1, [&](std::int64_t i) {
-    const auto r = to_size(i / MotionRun::length);
-    const std::int64_t k = i % MotionRun::length;
-    runs[r].accelerations.col(k) = local_acceleration(
-        rig, rest, mesh, {starts[r].clip, starts[r].time + static_cast<double>(k) * MotionRun::step});
-  });
   return runs;
 }
 
@@ -70,13 +76,15 @@ KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig,
   for (ReducePose& pose : clip_poses(character, rig)) motion.poses.push_back(std::move(pose.p));
   ClipAccelerations known = clip_accelerations(character, rig, rest, mesh);
   motion.accelerations = std::move(known.accelerations);
-  CharacterPose pose = rig.neutral();
-  for (const ClipMoment& moment : known.moments) {
-    rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
-    motion.moments.push_back(pose.p);
-    motion.clips.push_back(static_cast<int>(moment.clip - character.clips.data()));
-  }
-  motion.runs = known_runs(character, rig, rest, mesh, bounds_of(mesh.vertices).size().maxCoeff());
+  const double extent = bounds_of(mesh.vertices).size().maxCoeff();
+  const int steps = affordable_steps(mesh);
+  motion.runs = known_runs(character, rig, steps, extent);
+  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = 8, .length = steps / 8};
+  if (motion.accelerations.cols() > 0)
+    made_up.acceleration =
+        motion.accelerations.norm() * std::sqrt(3.0 / static_cast<double>(motion.accelerations.size()));
+  if (made_up.poses.empty()) made_up.poses.push_back(rest.layout().neutral);
+  for (MotionRun& run : made_up_runs(rest, made_up)) motion.runs.push_back(std::move(run));
   return motion;
 }
 

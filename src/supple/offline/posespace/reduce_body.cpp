@@ -156,10 +156,18 @@ class Reduction {
     if (settings_.candidates.empty() || room <= 0) return;
     progress_.stage("choosing poses");
     std::vector<std::vector<double>> candidates;
-    for (const ReducePose& pose : settings_.candidates) candidates.push_back(pose.p);
+    std::vector<const ReducePose*> far;
+    for (const ReducePose& pose : settings_.candidates) {
+      if (std::any_of(wanted_.begin(), wanted_.end(), [&](const ReducePose& own) {
+            return pose_distance(rest_->layout(), own.p, pose.p) < nearest_inserted;
+          }))
+        continue;
+      candidates.push_back(pose.p);
+      far.push_back(&pose);
+    }
     for (const std::size_t c : choose_poses({elastic, reduced_.mesh, *rest_, reduced_.fixed}, candidates,
                                             {.most = room, .angle = settings_.largest_angle}))
-      wanted_.push_back(settings_.candidates[c]);
+      wanted_.push_back(*far[c]);
   }
 
   /// Between poses and their parents where their bases differ too much, the worst first. False: nowhere.
@@ -229,6 +237,20 @@ class Reduction {
     return {};
   }
 
+  /// Flesh is simulated in full once, however often bases are made of it.
+  const TaughtShapes& teach() {
+    if (taught_) return *taught_;
+    progress_.stage("shaking the flesh");
+    taught_ = simulate_runs({.mesh = reduced_.mesh,
+                             .material = settings_.material,
+                             .fixed = reduced_.fixed,
+                             .rest = rest_,
+                             .frequency = reduced_.flesh_frequency,
+                             .extent = height_},
+                            motion_.runs, progress_);
+    return *taught_;
+  }
+
   Status find_contacts() {
     reduced_.contacts.clear();
     constraints_.clear();
@@ -253,6 +275,7 @@ class Reduction {
                          .rest = *rest_,
                          .fixed = reduced_.fixed,
                          .motion = motion_,
+                         .teach = [this] { return teach(); },
                          .skin = &body_.embedding,
                          .weights = weights_ ? &*weights_ : nullptr,
                          .patches = settings_.patches,
@@ -360,6 +383,7 @@ class Reduction {
   std::vector<ReducePose> wanted_;  ///< besides the neutral pose
   FittedPoses fitted_;
   ReducedBody reduced_;
+  std::optional<TaughtShapes> taught_;
   std::vector<Index> free_;
   std::optional<PoseSpaceWeights> weights_;
   std::vector<SparseConstraints> constraints_;

@@ -23,21 +23,6 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   return settings;
 }
 
-/// Materials of all elements as they are painted in a pose; empty where nothing is painted in any.
-std::vector<ElasticMaterial> materials_in_pose(const CharacterBody& body, std::size_t pose) {
-  if (body.pose_paints.empty()) return {};
-  std::vector<PaintedQuantity> painted;
-  for (const auto& [quantity, paint] : body.pose_paints) {
-    const VecX column = paint.values.col(static_cast<Eigen::Index>(pose));
-    painted.push_back({quantity, {column.begin(), column.end()}});
-  }
-  TetMesh mesh = body.body.mesh;
-  paint_materials(mesh, body.base, painted);
-  std::vector<ElasticMaterial> materials;
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) materials.push_back(mesh.material_of(e));
-  return materials;
-}
-
 constexpr int least_modes = 4;
 
 void count_modes(const Recipe& recipe, const EmbeddedBody& body, const VecX& compliance, std::vector<Patch>& patches) {
@@ -59,10 +44,11 @@ void count_modes(const Recipe& recipe, const EmbeddedBody& body, const VecX& com
 
 }  // namespace
 
-std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, int most) {
+std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, const TetMesh& tuned,
+                                     int most) {
   std::vector<ReducePose> result;
   for (DistinctPose& pose : distinct_poses(source, most))
-    result.push_back({std::move(pose.p), materials_in_pose(body, pose.pose), source.poses[pose.pose].name});
+    result.push_back({std::move(pose.p), materials_in_pose(body, tuned, pose.pose), source.poses[pose.pose].name});
   return result;
 }
 
@@ -101,14 +87,6 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
   }
   settings.store = &store;
   const KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
-  const bool own_poses = !source.poses.empty();
-  constexpr int all = 1000;
-  if (own_poses)
-    settings.poses = recipe_poses(source, body, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
-  else
-    settings.candidates = clip_poses(source.character, rig);
-  // In poses of clips limbs may pass through each other; only where somebody made a pose does touching mean touching.
-  if (recipe.flesh.contact && own_poses) settings.contact = SelfContactSettings{};
   EmbeddedBody tuned = body.body;
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
@@ -116,6 +94,10 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
         limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
     settings.frequency.reset();  // the stiffness is what it shall be
   }
+  constexpr int all = 1000;
+  settings.poses = recipe_poses(source, body, tuned.mesh, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
+  settings.candidates = clip_poses(source.character, rig);
+  if (recipe.flesh.contact) settings.contact = SelfContactSettings{};
   if (recipe.flesh.local) {
     progress.stage("finding patches");
     Result<Patches> patches = recipe_patches(recipe, source.character, rig, tuned);

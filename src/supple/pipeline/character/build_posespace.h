@@ -37,8 +37,9 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
                                      Progress& progress = Progress::silent(), StageStore& store = StageStore::none(),
                                      std::shared_ptr<const Rig> rest = {});
 
-/// The recipe's poses (distinct_poses()) with what is painted in them, at most `most`.
-std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, int most);
+/// The recipe's poses (distinct_poses()) with what is painted in them on the tuned mesh, at most `most`.
+std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, const TetMesh& tuned,
+                                     int most);
 
 /// One handle per [[local]] of the recipe, in their order; without any, those of automatic_handles().
 std::vector<PatchHandle> recipe_handles(const Recipe& recipe, const RawCharacter& character, const CharacterRig& rig,

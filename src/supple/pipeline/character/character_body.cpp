@@ -113,14 +113,31 @@ Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, c
     else
       everywhere.push_back({paint.quantity, std::move(*values)});
   }
-  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result.body, everywhere));
-  paint_materials(result.body.mesh, result.base, everywhere);
+  // Before regions: what is painted in a pose replaces paint, and regions soften whatever is painted.
   for (const auto& [quantity, painted] : in_poses)
     SUPPLE_RETURN_IF_ERROR(add_pose_paint(recipe, quantity, everywhere, painted, result));
+  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result.body, everywhere));
+  paint_materials(result.body.mesh, result.base, everywhere);
   return {};
 }
 
 }  // namespace
+
+std::vector<ElasticMaterial> materials_in_pose(const CharacterBody& body, const TetMesh& tuned, std::size_t pose) {
+  std::vector<ElasticMaterial> materials;
+  if (body.pose_paints.empty()) return materials;
+  for (std::size_t e = 0; e < tuned.elements.size(); ++e) {
+    ElasticMaterial& own = materials.emplace_back(tuned.material_of(e));
+    for (const auto& [quantity, paint] : body.pose_paints) {
+      const auto row = static_cast<Eigen::Index>(e);
+      const double here = paint.values(row, static_cast<Eigen::Index>(pose)), neutral = paint.neutral[row];
+      if (quantity == PaintQuantity::young) own.young *= here / neutral;
+      if (quantity == PaintQuantity::softness) own.young *= neutral / here;
+      if (quantity == PaintQuantity::poisson) own.poisson = here;
+    }
+  }
+  return materials;
+}
 
 Status check_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character) {
   for (const RecipePaint& paint : recipe.paints) {

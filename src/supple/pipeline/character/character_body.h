@@ -20,6 +20,10 @@ struct CharacterBody {
 Result<CharacterBody> make_body(const CharacterSource& source, Progress& progress = Progress::silent(),
                                 StageStore& store = StageStore::none());
 
+/// Materials of all elements in one of the recipe's poses (2016 paper, Eq. 36): those of the tuned body, changed by
+/// what paint of that pose changes; empty where nothing is painted in any pose. Mass doesn't change with the pose.
+std::vector<ElasticMaterial> materials_in_pose(const CharacterBody& body, const TetMesh& tuned, std::size_t pose);
+
 /// Finds what is wrong with paint on the skin before a body is made.
 Status check_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character);
 

@@ -271,6 +271,13 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
                                    recipe.source.place("pose", pose.name, "the recipe"), pose.name, pose.time,
                                    pose.clip, clip->duration));
   sample_clip(*clip, pose.time, ClipWrap::hold, state.locals);
+  for (const CharacterMesh& mesh : character.meshes) {
+    if (mesh.targets.empty()) continue;
+    std::vector<double> weights = mesh.default_target_weights;
+    weights.resize(mesh.targets.size(), 0.0);
+    sample_weights(*clip, pose.time, ClipWrap::hold, mesh.node, weights);
+    state.morphs[mesh.node] = std::move(weights);
+  }
   return state;
 }
 
@@ -288,14 +295,10 @@ CharacterRigSettings rig_settings(const Recipe& recipe, const Skeleton& skeleton
 }
 
 /// Where the file's own skin and morph target put the vertices in a corrected pose.
-std::vector<Vec3> sculpted_shape(const RawCharacter& character, const CharacterRig& skin,
-                                 const RecipePoseState& state) {
+std::vector<Vec3> sculpted_shape(const CharacterRig& skin, const RecipePoseState& state) {
   CharacterPose pose = skin.neutral();
   skin.set_joints(state.locals, pose);
-  for (const ParameterGroup& group : skin.rig()->layout().groups) {
-    for (const CharacterMesh& mesh : character.meshes)
-      if (group.name == mesh.name + "." + state.name) pose.p[to_size(group.first)] = 1;
-  }
+  for (const Index place : morph_places(skin, state.name)) pose.p[to_size(place)] = 1;
   return evaluate_all(*skin.rig(), pose.p);
 }
 
@@ -307,10 +310,22 @@ Status correct_wires(const RawCharacter& character, std::span<const RecipePoseSt
     if (!state.corrected) continue;
     CharacterPose pose = rig.neutral();
     rig.set_joints(state.locals, pose);
-    corrections.push_back(correction_towards(*rig.rig(), pose.p, sculpted_shape(character, *skin, state)));
+    corrections.push_back(correction_towards(*rig.rig(), pose.p, sculpted_shape(*skin, state)));
   }
   if (corrections.empty()) return {};
   return rig.correct(std::move(corrections));
+}
+
+/// Clips that don't come with the character know nothing of its corrected poses.
+Status follow_corrections(std::size_t first_clip, std::span<const NamedPose> poses, const CharacterRig& rig,
+                          RawCharacter& character) {
+  constexpr double rate = 60;
+  const Result<std::optional<PoseMorphs>> morphs = PoseMorphs::create(rig, poses);
+  SUPPLE_RETURN_IF_ERROR(morphs);
+  if (!*morphs) return {};
+  for (std::size_t c = first_clip; c < character.clips.size(); ++c)
+    (*morphs)->add_channels(rig, rate, character.clips[c]);
+  return {};
 }
 
 }  // namespace
@@ -340,11 +355,22 @@ double height_of(const CharacterSource& source) {
 std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseState& state) {
   CharacterPose pose = rig.neutral();
   rig.set_joints(state.locals, pose);
-  if (state.corrected) {
-    for (const ParameterGroup& group : rig.rig()->layout().groups)
-      if (group.kind == ParameterKind::scalar && group.name == state.name) pose.p[to_size(group.first)] = 1;
+  for (const CharacterRig::MorphSlot& slot : rig.morphs()) {
+    const auto found = state.morphs.find(slot.node);
+    if (found != state.morphs.end() && found->second.size() == slot.neutral.size())
+      std::copy(found->second.begin(), found->second.end(), pose.p.begin() + slot.first);
   }
+  if (state.corrected)
+    for (const Index place : morph_places(rig, state.name)) pose.p[to_size(place)] = 1;
   return pose.p;
+}
+
+std::vector<NamedPose> named_poses(const CharacterSource& source) {
+  std::vector<NamedPose> poses;
+  for (std::size_t k = 0; k < source.poses.size(); ++k)
+    if (k < source.recipe.poses.size() && source.recipe.poses[k].clip.empty())
+      poses.push_back({source.poses[k].name, source.poses[k].locals, source.poses[k].corrected});
+  return poses;
 }
 
 std::vector<DistinctPose> distinct_poses(const CharacterSource& source, int most) {
@@ -406,6 +432,7 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   SUPPLE_RETURN_IF_ERROR(check_joints(recipe, character.skeleton));
   SUPPLE_RETURN_IF_ERROR(check_paints(recipe, folder, character));
   scale_lengths(recipe.scale, character);
+  const std::size_t own_clips = character.clips.size();
   SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, character));
   std::vector<RecipePoseState> poses;
   for (const RecipePose& pose : recipe.poses) {
@@ -415,7 +442,9 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   }
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
-  return CharacterSource{std::move(file), recipe, folder, std::move(character), std::move(poses), std::move(*rig)};
+  CharacterSource source{std::move(file), recipe, folder, std::move(character), std::move(poses), std::move(*rig)};
+  SUPPLE_RETURN_IF_ERROR(follow_corrections(own_clips, named_poses(source), source.rig, source.character));
+  return source;
 }
 
 Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder) {

@@ -13,6 +13,7 @@
 #include "supple/pipeline/character/recipe.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/example_pose.h"
+#include "supple/rig/pose_morphs.h"
 
 namespace supple {
 
@@ -27,8 +28,9 @@ Result<CharacterFile> read_character_file(const std::filesystem::path& path);
 /// A pose of the recipe as the skeleton takes it.
 struct RecipePoseState {
   std::string name;
-  Pose locals;             ///< of all joints
-  bool corrected = false;  ///< a morph target of the same name belongs to it
+  Pose locals;                                       ///< of all joints
+  bool corrected = false;                            ///< a morph target of the same name belongs to it
+  std::map<Index, std::vector<double>> morphs = {};  ///< weights of meshes that a clip moves there, by their node
 };
 
 struct CharacterSource {
@@ -59,8 +61,12 @@ std::vector<std::string> skinned_joints(const RawCharacter& character);
 Result<CharacterRig> recipe_rig(const Recipe& recipe, const RawCharacter& character,
                                 std::span<const RecipePoseState> poses);
 
-/// A pose of the recipe in the rig's parameters: a corrected one with the weight of its morph target at one.
+/// A pose of the recipe in the rig's parameters: a corrected one with the weight of its morph target at one, a moment
+/// of a clip with the weights that it has there.
 std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseState& state);
+
+/// Poses that the character's file names. Moments of clips may be poses of the model, but nobody has corrected them.
+std::vector<NamedPose> named_poses(const CharacterSource& source);
 
 /// A pose that differs from the neutral one and from those before it by more than a degree.
 struct DistinctPose {

@@ -5,7 +5,7 @@
 
 #include "supple/base/clock.h"
 #include "supple/fem/elastic_body.h"
-#include "supple/offline/full/full_pose_dynamics.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/pipeline/character/compare_engines.h"
 
@@ -35,6 +35,7 @@ double median(std::vector<double>& values) {
 
 FullComparison::FullComparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings)
     : built_(built),
+      clip_(clip.name),
       motion_(built.rig(), clip, false, built.reduced.model->height),
       dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)),
       height_(height_of(built.source)) {
@@ -47,6 +48,10 @@ Status FullComparison::run_full(CompareReport& report, Progress& progress) {
   Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
                                                            reduced.model->rest, dynamics_, &reduced.frames);
   SUPPLE_RETURN_IF_ERROR(full);
+  std::vector<std::vector<ElasticMaterial>> materials;
+  for (const PoseBasis& own : reduced.poses) materials.push_back(own.materials);
+  const bool painted = std::any_of(materials.begin(), materials.end(), [](const auto& own) { return !own.empty(); });
+  if (painted && reduced.model->poses) SUPPLE_RETURN_IF_ERROR(full->set_materials(*reduced.model->poses, materials));
   CharacterPose pose = built_.rig().neutral();
   std::vector<double> step_times;
   progress.stage("simulating every vertex");
@@ -54,8 +59,14 @@ Status FullComparison::run_full(CompareReport& report, Progress& progress) {
     if (progress.cancelled()) return failure("stopped");
     motion_.sample(time(k), pose);
     const auto start = Clock::now();
-    report.full_recovered += full->step(pose.placement, pose.p).recovered;
+    const bool broken = full->step(pose.placement, pose.p).recovered;
     step_times.push_back(seconds_since(start));
+    const double farthest = full->displacements().cwiseAbs().maxCoeff();
+    if (broken || !(farthest <= FullPoseDynamics::absurd * reduced.model->height))
+      return failure(fmt::format(
+          "the full simulation of the clip \"{}\" {} after {:.3g} s, so there is nothing to compare with; a "
+          "smaller time step, more damping or firmer flesh may help",
+          clip_, broken ? "broke down" : "flew apart", time(k) - motion_.start()));
     if (k % FullRun::stride == 0) record(*full, pose, report);
     progress.update(static_cast<double>(k + 1) / run_.steps);
   }

@@ -3,7 +3,7 @@
 // alone costs. Any two engines are compared by compare_engines.h.
 //
 // The truth is every vertex of the same mesh simulated over the same clip, with the same
-// materials, bones, rest shape, damping and step (offline/full/full_pose_dynamics.h).
+// materials, bones, rest shape, damping and step (offline/dynamics/full_pose_dynamics.h).
 //
 //   error       √(Σ |ū_reduced − ū_full|² / Σ |ū_full|²) over the vertices of the skin and the steps of the clip
 //   projection  the same for the best that any coordinates could do: what the basis alone costs
@@ -30,7 +30,6 @@ struct CompareReport {
   int steps = 0;
   double peak = 0;  ///< of the full simulation, share of the height
   double full_step_seconds = 0;
-  int full_recovered = 0;
   std::vector<CompareRow> rows;
 };
 
@@ -78,6 +77,7 @@ class FullComparison {
   double projection_error(const ReducedBody& reduced, std::span<const MatX* const> bases) const;
 
   const BuiltCharacter& built_;
+  std::string clip_;
   ClipMotion motion_;
   PoseSpaceSettings dynamics_;
   double height_;  ///< [m]

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "supple/base/clock.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/full/build_full.h"
-#include "supple/offline/full/full_pose_dynamics.h"
 #include "supple/pipeline/character/character_body.h"
 
 #include <algorithm>
@@ -63,16 +63,16 @@ class FullStepper final : public FleshStepper {
     Result<FullPoseDynamics> made =
         FullPoseDynamics::create(model.mesh, model.material, model.fixed, model.rest, settings_, &model.frames);
     SUPPLE_RETURN_IF_ERROR(made);
+    if (model.poses) SUPPLE_RETURN_IF_ERROR(made->set_materials(*model.poses, model.pose_materials));
     dynamics_.emplace(std::move(*made));
     return {};
   }
   Status step(const CharacterPose& pose, const SoftForces& forces, bool& recovered) override {
-    constexpr double absurd = 10;  // extents of the character
     recovered = false;
     ++steps_;
     const SoftStepReport report = dynamics_->step(pose.placement, pose.p, forces);
     const double farthest = dynamics_->displacements().cwiseAbs().maxCoeff();
-    if (!report.recovered && farthest <= absurd * shared_.model.extent) return {};
+    if (!report.recovered && farthest <= FullPoseDynamics::absurd * shared_.model.extent) return {};
     return failure(
         fmt::format("the full simulation {} in step {}, so it has no result; a smaller time step, more damping or "
                     "firmer flesh may help",
@@ -159,7 +159,7 @@ class FullCharacter final : public SoftCharacter {
   SharedFull shared_;
 };
 
-FullSettings full_settings(const CharacterSource& source, StageStore& store) {
+FullSettings full_settings(const CharacterSource& source, const CharacterBody& body, StageStore& store) {
   const Recipe& recipe = source.recipe;
   FullSettings settings;
   settings.material = recipe.material.model;
@@ -168,6 +168,16 @@ FullSettings full_settings(const CharacterSource& source, StageStore& store) {
   constexpr int all = 1000;
   if (recipe.flesh.fit)
     for (DistinctPose& pose : distinct_poses(source, all)) settings.fitted_poses.push_back(std::move(pose.p));
+  if (!body.pose_paints.empty()) {
+    std::vector<std::size_t> numbers;
+    for (DistinctPose& pose : distinct_poses(source, all)) {
+      settings.material_poses.push_back(std::move(pose.p));
+      numbers.push_back(pose.pose);
+    }
+    settings.materials_in_pose = [&body, numbers](const TetMesh& tuned, std::size_t pose) {
+      return materials_in_pose(body, tuned, numbers[pose]);
+    };
+  }
   settings.store = &store;
   return settings;
 }
@@ -187,14 +197,12 @@ class FullEngine final : public CharacterEngine {
     seconds.embed = seconds_since(start);
     start = Clock::now();
     Result<FullModel> model =
-        build_full(body->body, source->character, source->rig, full_settings(*source, store), progress);
+        build_full(body->body, source->character, source->rig, full_settings(*source, *body, store), progress);
     SUPPLE_RETURN_IF_ERROR(model);
     seconds.reduce = seconds_since(start);
     model->name = std::filesystem::path(source->recipe.input).stem().string();
     model->damping = source->recipe.flesh.damping;
     model->warnings = body->body.warnings;
-    if (!body->pose_paints.empty())
-      model->warnings.emplace_back("paint of single poses is left out: the full simulation has one set of materials");
     auto made = std::make_unique<FullCharacter>(std::move(source), std::move(*model));
     made->seconds = seconds;
     return std::unique_ptr<SoftCharacter>(std::move(made));

@@ -197,6 +197,12 @@ void read_locals(TomlReader& toml, const toml::table& root, Recipe& recipe) {
         toml.fail(table, fmt::format("two patches ([[local]]) are named \"{}\"", local.name));
     recipe.locals.push_back(std::move(local));
   });
+  if (recipe.locals.empty()) return;
+  const toml::table* flesh = toml.table(root, "flesh");
+  if (flesh != nullptr && flesh->contains("local") && !recipe.flesh.local)
+    toml.fail(*flesh->get("local"),
+              "[[local]] names parts of the body, which \"local = false\" would not use; leave one out");
+  recipe.flesh.local = true;
 }
 
 RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,

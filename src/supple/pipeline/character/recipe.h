@@ -137,8 +137,8 @@ struct RecipeFlesh {
   double angle = 45;
   bool fit = false;  ///< rest shapes fitted to the skin in all poses of the model
   BasisDirections directions = BasisDirections::rotating;
-  bool local = false;    ///< bases of parts, [[local]], instead of the whole body's
-  bool contact = false;  ///< what touches in one of the recipe's poses stays as it touches
+  bool local = false;    ///< bases of parts, [[local]], instead of the whole body's; a file that names parts means true
+  bool contact = false;  ///< what touches in one of the model's poses stays as it touches
   bool operator==(const RecipeFlesh&) const = default;
 };
 

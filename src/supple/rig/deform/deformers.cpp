@@ -27,10 +27,14 @@ ShapeTable::ShapeTable(std::span<const MorphTarget> shapes, Index vertex_count) 
   }
 }
 
-BlendShapes::BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral)
+BlendShapes::BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral,
+                         double distance_per_metre)
     : shapes_(targets, vertex_count) {
-  for (std::size_t k = 0; k < targets.size(); ++k)
-    layout_.add_scalar(targets[k].name, k < neutral.size() ? neutral[k] : 0.0, "", 1.0);
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    double farthest = 0;
+    for (const Vec3& d : targets[k].displacements) farthest = std::max(farthest, d.norm());
+    layout_.add_scalar(targets[k].name, k < neutral.size() ? neutral[k] : 0.0, "", distance_per_metre * farthest);
+  }
 }
 
 void BlendShapes::deform(std::span<const double> p, std::span<const Index> vertices, std::span<Vec3> positions,

@@ -54,8 +54,10 @@ class BlendShapes final : public Deformer {
   BlendShapes() = default;
 
  public:
-  /// `neutral`: weights of the undeformed character, or empty for zeros.
-  BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral = {});
+  /// `neutral`: weights of the undeformed character, or empty for zeros. `distance_per_metre`: what a target counts in
+  /// the distance of poses for each metre that it moves the skin, at most and at a weight of one.
+  BlendShapes(std::span<const MorphTarget> targets, Index vertex_count, std::span<const double> neutral = {},
+              double distance_per_metre = 1.0);
 
   const ShapeTable& shapes() const { return shapes_; }
 

@@ -8,7 +8,6 @@
 #include <cmath>
 
 namespace supple {
-namespace {
 
 /// The rigid part of a bone's matrix as a unit dual quaternion, and the stretch before it.
 struct DualBone {
@@ -17,6 +16,8 @@ struct DualBone {
   Mat3 stretch;
   Vec3 shift;  ///< stretched x = stretch · x + shift
 };
+
+namespace {
 
 /// The rotation nearest to A: Newton's iteration R ← (R + R⁻ᵀ) / 2 on the polar decomposition (N. Higham, 1986).
 Mat3 nearest_rotation(const Affine& matrix) {

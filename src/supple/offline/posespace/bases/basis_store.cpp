@@ -29,9 +29,14 @@ std::optional<ContentHash> content_of(const PoseBasesInput& input) {
   add_content(content, input.mesh);
   content.add(input.body.material()).add(input.fixed).add(input.height);
   content.add(input.motion.accelerations);
-  for (const auto& moment : input.motion.moments) content.add(moment);
-  content.add(input.motion.clips);
-  for (const MotionRun& run : input.motion.runs) content.add(run.accelerations).add(run.pose).add(run.clip);
+  for (const MotionRun& run : input.motion.runs) {
+    content.add(run.clip).add(run.length());
+    for (const auto& p : run.poses) content.add(p);
+    for (const RigidTransform& place : run.placements) {
+      for (const double x : place.translation) content.add(x);
+      for (const double x : place.rotation.coeffs()) content.add(x);
+    }
+  }
   if (input.skin != nullptr) content.add(input.skin->vertices).add(input.skin->weights);
   const Index poses = input.weights != nullptr ? input.weights->pose_count() : 0;
   content.add(poses);

@@ -2,7 +2,6 @@
 #include "supple/offline/posespace/bases/pose_bases.h"
 
 #include "supple/base/parallel.h"
-#include "supple/math/sparse/sparse_factor.h"
 #include "supple/offline/modes/constrained_modes.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/basis_store.h"
@@ -11,15 +10,13 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
-#include <numbers>
+#include <mutex>
 
 namespace supple {
 namespace {
 
 /// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
-constexpr double rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
-/// Of all known motion: responses and sway have a size of one each.
-constexpr double known_size = std::numbers::sqrt2;
+constexpr double made_up_share = 0.5, rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
 /// Of elastic energy in what directions are chosen by.
 constexpr double energy_share = 0.1;
 
@@ -84,68 +81,12 @@ Result<MatX> extend(const BlockMatrix& mass, const MatX& basis, MatX shapes, con
   return mass_orthonormalize(mass, std::move(all));
 }
 
-/// K⁻¹ M a in any shape of rest; the pattern is analysed once.
-class InertialResponse {
- public:
-  InertialResponse(const ElasticBody& body, FreeVertices free)
-      : body_(body), free_(std::move(free)), K_(body.make_matrix()), f_(body.dof_count()) {}
-
-  /// Responses in the shape of `posed`, one for each column of accelerations. False where it is not stable.
-  bool solve(const ElasticBody& posed, const MatX& accelerations, Eigen::Ref<MatX> responses) {
-    posed.internal_force_and_stiffness(VecX::Zero(body_.dof_count()), f_, K_);
-    const Eigen::SparseMatrix<double> lower = K_.to_sparse_lower(free_.vertices());
-    if (!analyzed_) factor_.analyze(lower, 3);
-    analyzed_ = true;
-    if (!factor_.factorize(lower)) return false;
-    const MatX pushed = multiply_columns(body_.consistent_mass(), accelerations);
-    MatX loads(3 * free_.count(), pushed.cols());
-    for (Eigen::Index c = 0; c < pushed.cols(); ++c) loads.col(c) = free_.restrict(pushed.col(c));
-    const MatX solved = factor_.solve(loads);
-    for (Eigen::Index c = 0; c < pushed.cols(); ++c) responses.col(c) = free_.expand(solved.col(c));
-    return true;
-  }
-
- private:
-  const ElasticBody& body_;
-  FreeVertices free_;
-  BlockMatrix K_;
-  VecX f_;
-  SparseFactor factor_;
-  bool analyzed_ = false;
-};
-
 /// Each vertex's three numbers turned by its rotation, or turned back.
-void turn(std::span<const Eigen::Vector4d> turns, bool back, Eigen::Ref<VecX> x) {
-  for (std::size_t v = 0; v < turns.size(); ++v) {
-    auto at = x.segment<3>(3 * static_cast<Eigen::Index>(v));
-    const Quat q = unit_quaternion(turns[v].data());
-    at = (back ? q.conjugate() : q) * Vec3(at);
-  }
-}
 void turn(std::span<const Mat3> turns, bool back, Eigen::Ref<MatX> x) {
   for (std::size_t v = 0; v < turns.size(); ++v) {
     auto rows = x.middleRows<3>(3 * static_cast<Eigen::Index>(v));
     rows = ((back ? Mat3(turns[v].transpose()) : turns[v]) * rows).eval();
   }
-}
-
-/// Rᵀ K_p⁻¹ M R a for every known moment: how flesh gives way in the pose where it is pushed. A posed shape can be
-/// unstable where a rig crushes elements; such a moment counts for nothing.
-MatX known_responses(const PoseBasesInput& input, const FreeVertices& free) {
-  MatX result = MatX::Zero(input.body.dof_count(), input.motion.accelerations.cols());
-  constexpr std::int64_t grain = 8;
-  parallel_ranges(result.cols(), grain, [&](std::int64_t begin, std::int64_t end) {
-    InertialResponse response(input.body, free);
-    for (std::int64_t c = begin; c < end; ++c) {
-      const std::vector<Vec3> x = evaluate_all(input.rest, input.motion.moments[to_size(c)]);
-      const std::vector<Eigen::Vector4d> turns = vertex_rotations(input.mesh, x);
-      VecX a = input.motion.accelerations.col(c);
-      turn(turns, false, a);
-      const ElasticBody posed = input.body.posed(Eigen::Map<const VecX>(x.front().data(), input.body.dof_count()));
-      if (response.solve(posed, a, result.middleCols(c, 1))) turn(turns, true, result.col(c));
-    }
-  });
-  return result;
 }
 
 /// How much each of some moments has to do with a pose; none is without all say. The few directions of a patch hold
@@ -185,19 +126,29 @@ struct KnownShapes {
   std::vector<std::vector<double>> moments;
 };
 
-KnownShapes known_shapes(const PoseBasesInput& input, const FreeVertices& free) {
-  const BlockMatrix& mass = input.body.consistent_mass();
-  const KnownMotion& motion = input.motion;
-  KnownShapes result{balanced(mass, known_responses(input, free), motion.clips), motion.moments};
-  const MatX sway = sway_over(input.body, input.fixed, motion.runs);
-  if (sway.cols() == 0) return result;
-  const auto each = sway.cols() / std::ssize(motion.runs);
+/// Some columns, brought to a size together.
+void add_shapes(const PoseBasesInput& input, const TaughtShapes& taught, bool made_up, double size,
+                KnownShapes& result) {
+  std::vector<Eigen::Index> columns;
   std::vector<int> clips;
-  for (const MotionRun& run : motion.runs) {
-    clips.insert(clips.end(), to_size(each), run.clip);
-    result.moments.insert(result.moments.end(), to_size(each), run.pose);
+  for (Eigen::Index c = 0; c < taught.count(); ++c) {
+    const int clip = taught.clips[to_size(c)];
+    if ((clip == MotionRun::made_up) != made_up) continue;
+    columns.push_back(c);
+    clips.push_back(std::max(0, clip));
+    result.moments.push_back(taught.poses[to_size(c)]);
   }
-  result.shapes = beside({result.shapes, balanced(mass, sway, clips)});
+  if (columns.empty()) return;
+  MatX shapes = taught.displacements(Eigen::all, columns);
+  result.shapes = beside({result.shapes, size * balanced(input.body.consistent_mass(), std::move(shapes), clips)});
+}
+
+KnownShapes known_shapes(const PoseBasesInput& input) {
+  KnownShapes result{MatX(input.body.dof_count(), 0), {}};
+  if (!input.teach) return result;
+  const TaughtShapes taught = input.teach();
+  add_shapes(input, taught, false, 1, result);
+  add_shapes(input, taught, true, made_up_share, result);
   return result;
 }
 
@@ -211,11 +162,8 @@ struct BasisTask {
 
 class BasisMaker {
  public:
-  BasisMaker(const PoseBasesInput& input, KnownShapes known)
-      : input_(input),
-        metric_(skin_weighted_metric(input.body, input.skin)),
-        known_(std::move(known)),
-        parts_(patch_parts(input.patches)) {}
+  explicit BasisMaker(const PoseBasesInput& input)
+      : input_(input), metric_(skin_weighted_metric(input.body, input.skin)), parts_(patch_parts(input.patches)) {}
 
   /// Columns turned back.
   Result<PatchBasis> make(const BasisTask& task, Progress& progress) const {
@@ -261,7 +209,7 @@ class BasisMaker {
     // Shapes made within a patch are steep at its border. Brought to one mass they would count for more than shapes
     // that are cut smoothly, so that the metric that directions are chosen by has to tell sizes, too.
     const BlockMatrix& sizes = parts_.empty() ? mass : metric;
-    if (!parts_.empty()) known = scaled_to(known_size, sizes, known);
+    if (!parts_.empty()) known = scaled_to(std::hypot(1.0, made_up_share), sizes, known);
     const MatX shapes =
         beside({known, scaled_to(rig_share, sizes, evened_out(mass, rig)), scaled_to(mode_share, sizes, ringing),
                 scaled_to(derivative_share, sizes, *derivatives)});
@@ -313,12 +261,13 @@ class BasisMaker {
   /// shapes in every pose, the patches' bases of different poses agree, and together they hold what the body does.
   MatX known_motion(const BasisTask& task, const ModeProblem& problem, const ConstrainedBody& constrained,
                     const BlockMatrix& stiffness) const {
-    if (known_.moments.empty()) return MatX(input_.body.dof_count(), 0);
-    MatX shapes = known_.shapes;
+    const KnownShapes& known = known_shapes_once();
+    if (known.moments.empty()) return MatX(input_.body.dof_count(), 0);
+    MatX shapes = known.shapes;
     if (!parts_.empty()) shapes = row_scaled(parts_[task.patch], std::move(shapes));
     turn(task.pose.turns, false, shapes);
     if (problem.constraints.rows() > 0) shapes = allowed(problem, constrained, stiffness, shapes);
-    return shapes * moment_weights(input_, known_.moments, task.number).asDiagonal();
+    return shapes * moment_weights(input_, known.moments, task.number).asDiagonal();
   }
 
   /// The nearest to shapes u = W y that contacts allow, by the energy of y. Without weights, and for u = K⁻¹ f, that is
@@ -331,9 +280,16 @@ class BasisMaker {
     return constrained.responses(row_scaled(inverse, multiply_columns(stiffness, row_scaled(inverse, shapes))));
   }
 
+  /// The first basis that isn't known already asks for them.
+  const KnownShapes& known_shapes_once() const {
+    std::call_once(asked_, [&] { known_ = known_shapes(input_); });
+    return known_;
+  }
+
   const PoseBasesInput& input_;
   BlockMatrix metric_;
-  KnownShapes known_;
+  mutable std::once_flag asked_;
+  mutable KnownShapes known_;
   std::vector<VecX> parts_;  ///< of the patches; none: there is but one
 };
 
@@ -343,23 +299,17 @@ ElasticBody posed_body(const PoseBasesInput& input, const PoseBasis& pose) {
   const Eigen::Map<const VecX> positions(pose.positions.front().data(), input.body.dof_count());
   if (pose.materials.empty()) return input.body.posed(positions);
   TetMesh mesh = input.mesh;
-  mesh.materials = pose.materials;
-  mesh.element_material.resize(mesh.elements.size());
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) mesh.element_material[e] = static_cast<Index>(e);
+  set_element_materials(mesh, pose.materials);
   const Result<ElasticBody> body = ElasticBody::create(mesh, input.body.material());
   return (body.ok() ? *body : input.body).posed(positions);
 }
 
 Result<PoseBases> make_bases(const PoseBasesInput& input, std::span<PoseBasis> poses, Progress& progress) {
-  const Result<FreeVertices> free = FreeVertices::create(input.body, input.fixed);
-  SUPPLE_RETURN_IF_ERROR(free);
   PoseBases result;
   const std::size_t patches = std::max<std::size_t>(1, input.patches.size());
   for (const Patch& patch : input.patches) result.patch_sizes.push_back(patch.modes);
   if (input.patches.size() <= 1) result.patch_sizes = {input.size};
-  progress.stage("responses to motion");
-  const bool moves = input.motion.accelerations.cols() > 0;
-  const BasisMaker maker(input, moves ? known_shapes(input, *free) : KnownShapes{});
+  const BasisMaker maker(input);
   progress.stage("modes of the poses");
   std::vector<Result<PatchBasis>> made(poses.size() * patches, failure("not made"));
   parallel_for(std::ssize(made), 1, [&](std::int64_t k) {

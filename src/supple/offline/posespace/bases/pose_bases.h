@@ -2,9 +2,10 @@
 // The basis of every pose that a character's reduced model knows (2016 paper, 5, 6 and 7): the r principal directions,
 // in the metric of what is seen (skin_weighted_metric.h), of four kinds of shapes together, each kind brought to one
 // size:
-//   known motion         how flesh sways over stretches of the clips, and how it gives way, Rᵀ K_p⁻¹ M R a, in   1
-//                        the poses where they push it; clips count as the fourth root of their size, so that
-//                        a hop doesn't drown a wave
+//   known motion         how flesh sways over stretches of the clips, far enough to stiffen                        1
+//                        (dynamics/motion_runs.h); clips count as the fourth root of their size, so that a hop
+//                        doesn't drown a wave
+//   made-up motion       the same under motion of the rig that nobody has shown                                   0.5
 //   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (flesh_responses.h), by the root of its size 0.3
 //   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
 //   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1
@@ -17,11 +18,14 @@
 #include "supple/base/stage_store.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/mesh/embedding.h"
+#include "supple/offline/dynamics/motion_runs.h"
 #include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/modes/constraint_rows.h"
 #include "supple/offline/patches/patches.h"
 #include "supple/offline/posespace/bases/flesh_responses.h"
 #include "supple/offline/posespace/bases/pose_basis.h"
+
+#include <functional>
 
 namespace supple {
 
@@ -29,9 +33,7 @@ namespace supple {
 struct KnownMotion {
   std::vector<std::vector<double>> poses;  ///< some that it takes, to choose frame sites by
   MatX accelerations;  ///< of all vertices, turned back by their rotation since the neutral pose; one moment per column
-  std::vector<std::vector<double>> moments;  ///< the pose of each column
-  std::vector<int> clips;                    ///< its clip; empty: all of one
-  std::vector<MotionRun> runs;
+  std::vector<MotionRun> runs;  ///< that bases are taught with
 };
 
 struct PoseBasesInput {
@@ -40,6 +42,7 @@ struct PoseBasesInput {
   const Rig& rest;
   std::span<const Index> fixed;
   const KnownMotion& motion;
+  std::function<TaughtShapes()> teach;          ///< simulates motion.runs; called at most once, and only when needed
   const Embedding* skin = nullptr;              ///< what is seen; null: all mass alike
   const PoseSpaceWeights* weights = nullptr;    ///< of the poses; null: the neutral pose alone
   std::span<const Patch> patches;               ///< with their numbers of modes; none: `size` global ones

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/full/full_pose_dynamics.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 
+#include "supple/math/dense/decompositions.h"
+#include "supple/mesh/quality.h"
 #include "supple/offline/fitting/frame_sites.h"
+#include "supple/offline/modes/mass_pca.h"
 
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <limits>
 
 namespace supple {
 namespace {
+
+constexpr int more_iterations = 8;  ///< of Newton's method, where the first went too far …
+constexpr double surprise = 0.02;  ///< … or φ fell by so much more or less than expected: the truth has to be converged
 
 /// Every vertex's three numbers turned by one rotation.
 VecX turned(const Mat3& R, const VecX& x) {
@@ -43,12 +50,38 @@ FullPoseDynamics::FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVe
       K_(neutral_.make_matrix()),
       K_rest_(K_) {
   u_ = v_ = a_ = past_u_ = VecX::Zero(neutral_.dof_count());
+  // Energies are differences of numbers of the size of the moduli.
+  const std::vector<double> volumes = element_volumes(mesh_);
+  for (std::size_t e = 0; e < volumes.size(); ++e) {
+    const Lame<double> lame = lame_from(mesh_.material_of(e).young, mesh_.material_of(e).poisson);
+    energy_noise_ += 64 * std::numeric_limits<double>::epsilon() * volumes[e] * (lame.mu + lame.lambda);
+  }
+}
+
+Status FullPoseDynamics::set_materials(PoseSpaceWeights weights,
+                                       std::span<const std::vector<ElasticMaterial>> of_poses) {
+  PoseMaterials materials{std::move(weights), {}};
+  for (const std::vector<ElasticMaterial>& own : of_poses) {
+    TetMesh mesh = mesh_;
+    if (!own.empty()) set_element_materials(mesh, own);
+    Result<ElasticBody> body = ElasticBody::create(mesh, neutral_.material());
+    SUPPLE_RETURN_IF_ERROR(body);
+    materials.bodies.push_back(std::move(*body));
+  }
+  material_weights_.assign(materials.bodies.size(), 0.0);
+  material_scratch_ = material_weights_;
+  materials_ = std::move(materials);
+  return {};
 }
 
 void FullPoseDynamics::pose(std::span<const double> p) {
   const std::vector<Vec3> positions = evaluate_all(*rest_, p);
   x_ = Eigen::Map<const VecX>(positions.front().data(), u_.size());
   body_ = neutral_.posed(x_);
+  if (materials_) {
+    materials_->weights.evaluate(p, material_weights_, material_scratch_);
+    body_ = body_.with_blended_materials(materials_->bodies, material_weights_);
+  }
   if (settings_.stiffness_damping > 0) find_rest_stiffness();
   std::vector<Mat3> before = std::move(rotations_);
   if (frames_.sites.empty()) {
@@ -102,42 +135,96 @@ void FullPoseDynamics::add_air(const RigidTransform& placement, const SoftForces
   }
 }
 
+bool FullPoseDynamics::solve_linear(const BlockMatrix& A, const VecX& residual, VecX& delta) const {
+  if (basis_.size() == 0) {
+    delta.resize(0);
+    return solver_->solve(A, residual, delta).outcome != LinearReport::Outcome::indefinite;
+  }
+  MatX U = basis_;
+  for (std::size_t v = 0; v < rotations_.size(); ++v) {
+    auto rows = U.middleRows<3>(3 * static_cast<Eigen::Index>(v));
+    rows = (rotations_[v] * rows).eval();
+  }
+  const PositiveFactor factor(U.transpose() * multiply_columns(A, U));
+  if (!factor.ok()) return false;
+  delta = U * factor.solve(VecX(U.transpose() * residual));
+  return true;
+}
+
+/// A step minimises φ(x) = ½ Δᵀ B Δ + bᵀ Δ + W(x), Δ = x − u, B = (c_a + α c_v) M + β c_v K_rest: Newton's method looks
+/// whether φ falls as it expects, shortens its way where it grows and goes on where it is surprised.
 bool FullPoseDynamics::solve(const VecX& force, double mass_damping, SoftStepReport& report) {
   const bool newmark = settings_.integrator == SoftIntegrator::newmark;
-  const double h = settings_.time_step;
+  const double h = settings_.time_step, beta = settings_.stiffness_damping;
   const double c_v = (newmark ? 2 : 1) / h;
   const double c_a = (newmark ? 4 : 1) / (h * h);
+  const BlockMatrix& M = neutral_.consistent_mass();
   VecX next = u_, next_a, next_v, f(u_.size()), delta;
   const auto update = [&] {
     next_a = c_a * (next - u_ - h * v_) - (newmark ? a_ : VecX::Zero(a_.size()));
     next_v = newmark ? VecX(v_ + h / 2 * (a_ + next_a)) : VecX((next - u_) / h);
   };
-  double first = 0;
-  for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
+  double first = 0, energy = body_.energy(next);
+  int planned = settings_.iterations;
+  for (int iteration = 0; iteration < planned; ++iteration) {
     update();
     body_.internal_force_and_stiffness(next, f, K_);
-    VecX residual = neutral_.consistent_mass() * VecX(next_a + mass_damping * next_v) + f +
-                    settings_.stiffness_damping * (K_rest_ * next_v) - force;
+    const VecX inertial = M * VecX(next_a + mass_damping * next_v) + beta * (K_rest_ * next_v) - force;
+    VecX residual = inertial + f;
     solver_->free().clear_fixed(residual);
     if (iteration == 0) first = residual.norm();
     report.residual = first > 0 ? residual.norm() / first : 0;
     const auto solve_with = [&] {
-      K_.combine(1, settings_.stiffness_damping * c_v, K_rest_);
-      K_.combine(1, c_a + mass_damping * c_v, neutral_.consistent_mass());
-      delta.resize(0);
-      return solver_->solve(K_, residual, delta).outcome != LinearReport::Outcome::indefinite;
+      K_.combine(1, beta * c_v, K_rest_);
+      K_.combine(1, c_a + mass_damping * c_v, M);
+      return solve_linear(K_, residual, delta);
     };
     if (!solve_with()) {
       // Flesh that buckles: the nearest stiffness that is positive still points downhill.
       body_.internal_force_and_stiffness(next, f, K_, HessianProjection::positive_semidefinite);
       if (!solve_with()) return false;
     }
-    next -= delta;
+    const double expected = -0.5 * residual.dot(delta), slope = -inertial.dot(delta);
+    const double curvature =
+        (c_a + mass_damping * c_v) * delta.dot(M * delta) + beta * c_v * delta.dot(K_rest_ * delta);
+    const double noise = 1e-13 * (std::abs(energy) + std::abs(slope) + curvature) + energy_noise_;
+    const std::optional<Descent> descent = descend(next, delta, {slope, curvature, expected, noise}, energy);
+    if (!descent) {
+      if (iteration == 0) return false;
+      break;
+    }
+    next -= descent->length * delta;
+    energy = descent->energy;
+    if (descent->surprising)
+      planned = std::min(std::max(planned, iteration + 2), settings_.iterations + more_iterations);
+    if (-expected <= noise) break;
   }
   update();
   if (!next.allFinite() || !next_v.allFinite()) return false;
   u_ = std::move(next), v_ = std::move(next_v), a_ = std::move(next_a);
   return true;
+}
+
+std::optional<FullPoseDynamics::Descent> FullPoseDynamics::descend(const VecX& from, const VecX& delta,
+                                                                   const Quadratic& known, double energy) const {
+  if (-known.expected <= known.noise) return Descent{1, body_.energy(from - delta), false};
+  for (double length = 1; length > 1e-6; length *= 0.5) {
+    const double there = body_.energy(from - length * delta);
+    const double change = length * known.slope + 0.5 * length * length * known.curvature + there - energy;
+    if (!(change <= known.noise)) continue;
+    return Descent{length, there, std::abs(change - known.expected) > surprise * std::abs(known.expected)};
+  }
+  return {};
+}
+
+SoftStepReport FullPoseDynamics::push(const VecX& force) {
+  if (known_ == 0) find_rest_stiffness();
+  known_ = 1;
+  SoftStepReport report;
+  if (solve(force, settings_.mass_damping, report)) return report;
+  report.recovered = true;
+  u_.setZero(), v_.setZero(), a_.setZero();
+  return report;
 }
 
 SoftStepReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,

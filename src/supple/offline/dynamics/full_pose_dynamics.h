@@ -13,14 +13,20 @@
 
 #include "supple/fem/linear_solver.h"
 #include "supple/offline/fitting/frame_sites.h"
+#include "supple/rig/deform/pose_space.h"
 #include "supple/rig/pose.h"
 #include "supple/rig/rig.h"
 #include "supple/runtime/soft_step.h"
+
+#include <optional>
 
 namespace supple {
 
 class FullPoseDynamics {
  public:
+  /// Flesh that is farther from its rest shape than so many times the character's extent has flown apart.
+  static constexpr double absurd = 2;
+
   /// `mesh` with its materials, neutral pose; `rest` is Φ over its vertices. Damping needs a frame to see velocities
   /// in: that of a reduced model's `frames`, or of the elements around each vertex.
   static Result<FullPoseDynamics> create(const TetMesh& mesh, MaterialModel material, std::span<const Index> fixed,
@@ -30,7 +36,16 @@ class FullPoseDynamics {
   /// The character is at `placement` and in pose `p` one time step later. Of the forces gravity and air count; a step
   /// that breaks down puts the flesh at rest.
   SoftStepReport step(const RigidTransform& placement, std::span<const double> p, const SoftForces& forces = {});
+  /// The same under a force alone, in the neutral pose: M ü + D u̇ + f(u) = force. Not to be mixed with step().
+  SoftStepReport push(const VecX& force);
   void cut() { known_ = 0; }
+  /// Materials that change with the pose (2016 paper, Eq. 36): E(p) = Σ_i w_i(p) E_i, one set of all elements for each
+  /// pose of `weights`; an empty one: the mesh's own.
+  Status set_materials(PoseSpaceWeights weights, std::span<const std::vector<ElasticMaterial>> of_poses);
+  /// From now on flesh moves in the span of these columns alone, which turn with the frames: u = R U q. With all
+  /// elements and the exact strain of R U q, this is what a reduced model would do if its basis were its only
+  /// approximation.
+  void restrict_to(MatX basis) { basis_ = std::move(basis); }
 
   const VecX& displacements() const { return u_; }  ///< of all vertices, in the root's frame [m]
   const VecX& velocities() const { return v_; }
@@ -48,6 +63,19 @@ class FullPoseDynamics {
   void add_air(const RigidTransform& placement, const SoftForces& forces, VecX& a) const;
   void find_rest_stiffness();
   bool solve(const VecX& force, double mass_damping, SoftStepReport& report);
+  /// How φ changes along −t delta but for the elastic energy, t slope + ½ t² curvature; what Newton's method expects of
+  /// all of it at t = 1, and what is rounding.
+  struct Quadratic {
+    double slope, curvature, expected, noise;
+  };
+  struct Descent {
+    double length, energy;
+    bool surprising;
+  };
+  /// How far along −delta φ falls, and the elastic energy there; nothing where it doesn't.
+  std::optional<Descent> descend(const VecX& from, const VecX& delta, const Quadratic& known, double energy) const;
+  /// delta ← A⁻¹ residual, within the span of basis_ where there is one. False where A is not positive there.
+  bool solve_linear(const BlockMatrix& A, const VecX& residual, VecX& delta) const;
 
   TetMesh mesh_;
   ElasticBody neutral_;
@@ -59,6 +87,14 @@ class FullPoseDynamics {
   VecX x_;                       ///< Φ(p)
   FrameSites frames_;            ///< empty: a vertex turns as the elements around it
   std::vector<Mat3> rotations_;  ///< of the vertices since the neutral pose
+  double energy_noise_ = 0;      ///< differences below this are rounding errors [J]
+  struct PoseMaterials {
+    PoseSpaceWeights weights;
+    std::vector<ElasticBody> bodies;  ///< in the neutral pose, each with the materials of one pose
+  };
+  std::optional<PoseMaterials> materials_;
+  std::vector<double> material_weights_, material_scratch_;
+  MatX basis_;  ///< turned back; empty: every vertex is free
   VecX u_, v_, a_, past_u_;
   int known_ = 0;
   struct Past {

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/dynamics/motion_runs.h"
+
+#include "supple/base/parallel.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
+#include "supple/offline/fitting/flesh_frequency.h"
+#include "supple/offline/fitting/frame_sites.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+namespace supple {
+namespace {
+
+constexpr std::size_t settling = 6, every = 3;  ///< steps that aren't kept, and of which one is
+constexpr double damping_ratio = 0.2;
+
+/// Numbers that are the same with every library.
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : random_(seed) {}
+  double uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
+  double gaussian() {
+    const double u = uniform(), v = uniform();
+    return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+  }
+  Vec3 vector() {
+    const double x = gaussian(), y = gaussian(), z = gaussian();
+    return Vec3(x, y, z);
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// A smooth motion of three numbers without a rhythm.
+class Wave {
+ public:
+  Wave(double size, Dice& dice) {
+    constexpr double hertz[] = {0.7, 1.5, 3.0}, share[] = {0.8, 0.45, 0.15};
+    for (std::size_t k = 0; k < 3; ++k) {
+      parts_[k].amplitude = size * share[k] / std::numbers::sqrt3 * dice.vector();
+      parts_[k].frequency = 2 * std::numbers::pi * hertz[k] * (0.7 + 0.6 * dice.uniform());
+      parts_[k].phase = 2 * std::numbers::pi * dice.uniform();
+    }
+  }
+  Vec3 at(double time) const {
+    Vec3 sum = Vec3::Zero();
+    for (const Part& part : parts_) sum += part.amplitude * std::sin(part.frequency * time + part.phase);
+    return sum;
+  }
+
+ private:
+  struct Part {
+    Vec3 amplitude;
+    double frequency, phase;
+  };
+  std::array<Part, 3> parts_;
+};
+
+Quat turned_by(const Vec3& w) {
+  const double angle = w.norm();
+  return angle > 1e-12 ? Quat(Eigen::AngleAxisd(angle, w / angle)) : Quat::Identity();
+}
+
+/// How far the poses are from the first of them in one parameter, root mean square.
+double spread_of(const ParameterGroup& group, std::span<const std::vector<double>> poses) {
+  double squares = 0;
+  for (const std::vector<double>& p : poses)
+    squares += std::pow(group_distance(group, p.data(), poses.front().data()), 2);
+  return std::sqrt(squares / static_cast<double>(poses.size()));
+}
+
+/// One stretch of made-up motion: waves for all parameters, around a pose.
+class MadeUpRun {
+ public:
+  MadeUpRun(const PoseLayout& layout, const MadeUpMotion& motion, std::size_t number)
+      : layout_(layout),
+        base_(motion.poses[number % motion.poses.size()]),
+        dice_(motion.seed + static_cast<unsigned>(number)),
+        shift_(0.05 * motion.height, dice_),
+        turn_(0.2, dice_) {
+    for (const ParameterGroup& group : layout.groups) {
+      double size = spread_of(group, motion.poses);
+      if (group.kind == ParameterKind::rotation) size = std::clamp(size, 0.1, 0.5);
+      if (group.kind == ParameterKind::scalar || group.kind == ParameterKind::scale) size = 0;
+      waves_.emplace_back(size, dice_);
+    }
+  }
+
+  std::vector<double> pose(double time) const {
+    std::vector<double> p = base_;
+    for (std::size_t g = 0; g < waves_.size(); ++g) {
+      const ParameterGroup& group = layout_.groups[g];
+      double* values = p.data() + group.first;
+      const Vec3 w = waves_[g].at(time);
+      if (group.kind == ParameterKind::rotation) {
+        const Quat q = unit_quaternion(values) * turned_by(w);
+        std::copy_n(q.coeffs().data(), 4, values);
+      } else if (group.kind == ParameterKind::translation) {
+        for (int i = 0; i < 3; ++i) values[i] += w[i];
+      }
+    }
+    return p;
+  }
+  RigidTransform placement(double time) const { return {shift_.at(time), turned_by(turn_.at(time))}; }
+
+ private:
+  const PoseLayout& layout_;
+  const std::vector<double>& base_;
+  Dice dice_;
+  Wave shift_, turn_;
+  std::vector<Wave> waves_;
+};
+
+/// Root mean square of the vertices' accelerations over some moments of the motion.
+double acceleration_of(const Rig& rest, const MadeUpRun& run, double seconds) {
+  constexpr int moments = 4;
+  constexpr double h = MotionRun::step;
+  double squares = 0, count = 0;
+  for (int k = 0; k < moments; ++k) {
+    const double time = seconds * (k + 0.5) / moments;
+    std::array<std::vector<Vec3>, 3> x;
+    for (int i = 0; i < 3; ++i) {
+      const RigidTransform place = run.placement(time + (i - 1) * h);
+      x[to_size(i)] = evaluate_all(rest, run.pose(time + (i - 1) * h));
+      for (Vec3& point : x[to_size(i)]) point = place * point;
+    }
+    for (std::size_t v = 0; v < x[0].size(); ++v, ++count)
+      squares += ((x[2][v] - 2 * x[1][v] + x[0][v]) / (h * h)).squaredNorm();
+  }
+  return std::sqrt(squares / std::max(1.0, count));
+}
+
+/// Acceleration of every vertex in the middle of three moments, seen from its turned neighbourhood.
+VecX turned_acceleration(const TaughtBody& body, const MotionRun& run, std::size_t k) {
+  const std::size_t middle = std::clamp<std::size_t>(k, 1, run.length() - 2);
+  std::array<std::vector<Vec3>, 3> x;
+  for (std::size_t i = 0; i < 3; ++i) x[i] = evaluate_all(*body.rest, run.poses[middle + i - 1]);
+  const std::vector<Eigen::Vector4d> turns = vertex_rotations(body.mesh, x[1]);
+  VecX result(3 * std::ssize(turns));
+  for (std::size_t v = 0; v < turns.size(); ++v) {
+    const auto at = [&](std::size_t i) -> Vec3 { return run.placements[middle + i - 1] * x[i][v]; };
+    const Vec3 a = (at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step);
+    const Quat turn = run.placements[middle].rotation * unit_quaternion(turns[v].data());
+    result.segment<3>(3 * static_cast<Eigen::Index>(v)) = turn.conjugate() * a;
+  }
+  return result;
+}
+
+/// The shapes of one run, one moment per column; none where it flies apart.
+TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
+  TaughtShapes shapes;
+  const RayleighDamping damping = rayleigh_damping(body.frequency, damping_ratio);
+  SoftStepSettings settings;
+  settings.time_step = MotionRun::step;
+  settings.mass_damping = damping.mass;
+  settings.stiffness_damping = damping.stiffness;
+  Result<FullPoseDynamics> full = FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, settings);
+  if (!full.ok()) return shapes;
+  const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, body.material);
+  if (!elastic.ok()) return shapes;
+  std::vector<VecX> kept;
+  for (std::size_t k = 0; k < run.length(); ++k) {
+    const bool broken = full->push(elastic->consistent_mass() * VecX(-turned_acceleration(body, run, k))).recovered;
+    const double farthest = full->displacements().cwiseAbs().maxCoeff();
+    if (broken || !(farthest <= 0.5 * body.extent)) break;
+    if (k < settling || k % every != 0) continue;
+    kept.push_back(full->displacements());
+    shapes.poses.push_back(run.poses[k]);
+    shapes.clips.push_back(run.clip);
+  }
+  shapes.displacements.resize(3 * static_cast<Eigen::Index>(body.mesh.vertices.size()), std::ssize(kept));
+  for (std::size_t k = 0; k < kept.size(); ++k) shapes.displacements.col(static_cast<Eigen::Index>(k)) = kept[k];
+  return shapes;
+}
+
+}  // namespace
+
+std::vector<MotionRun> made_up_runs(const Rig& rest, const MadeUpMotion& motion) {
+  std::vector<MotionRun> runs;
+  const double seconds = motion.length * MotionRun::step;
+  for (int number = 0; number < motion.runs && !motion.poses.empty(); ++number) {
+    const MadeUpRun made(rest.layout(), motion, to_size(number));
+    double rate = 1;
+    if (motion.acceleration > 0)
+      rate =
+          std::clamp(std::sqrt(motion.acceleration / std::max(1e-9, acceleration_of(rest, made, seconds))), 0.25, 2.0);
+    MotionRun& run = runs.emplace_back();
+    for (int k = 0; k < motion.length; ++k) {
+      const double time = rate * k * MotionRun::step;
+      run.placements.push_back(made.placement(time));
+      run.poses.push_back(made.pose(time));
+    }
+  }
+  return runs;
+}
+
+TaughtShapes simulate_runs(const TaughtBody& body, std::span<const MotionRun> runs, Progress& progress) {
+  std::vector<TaughtShapes> each(runs.size());
+  parallel_for(std::ssize(runs), 1, [&](std::int64_t k) {
+    if (!progress.cancelled()) each[to_size(k)] = simulate_run(body, runs[to_size(k)]);
+  });
+  TaughtShapes all;
+  Eigen::Index count = 0;
+  for (const TaughtShapes& part : each) count += part.count();
+  all.displacements.resize(3 * static_cast<Eigen::Index>(body.mesh.vertices.size()), count);
+  count = 0;
+  for (const TaughtShapes& part : each) {
+    if (part.count() == 0) continue;
+    all.displacements.middleCols(count, part.count()) = part.displacements;
+    count += part.count();
+    all.poses.insert(all.poses.end(), part.poses.begin(), part.poses.end());
+    all.clips.insert(all.clips.end(), part.clips.begin(), part.clips.end());
+  }
+  return all;
+}
+
+}  // namespace supple

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What flesh does when a character moves, every vertex simulated: the teacher of reduced bases.
+//
+// Shapes that answer to small loads are not enough to move in: where flesh swings far it gives way in others, and a
+// basis that lacks them locks (measured: docs/theory.md). So the body is pushed as far as the character's motion pushes
+// it,
+//
+//   M ü + (α M + β K) u̇ + f(u) = −M Rᵀ a(t)
+//
+// in its neutral pose and with its own material; a is the acceleration of the rest shape in the world, R how each
+// vertex has turned. The motion is that of stretches of the clips, and of a rig that moves as nobody has shown it,
+// around poses of the clips and as fast as they are:
+//
+//   p(t) = p_0 · exp(Σ_k a_k sin(ω_k t + φ_k))   for every joint, and for the character's placement
+#pragma once
+
+#include "supple/base/progress.h"
+#include "supple/fem/elastic_body.h"
+#include "supple/rig/pose.h"
+#include "supple/rig/rig.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace supple {
+
+/// A stretch of motion in steps of `step`.
+struct MotionRun {
+  static constexpr double step = 1.0 / 60;  ///< [s]
+  static constexpr int made_up = -1;
+  std::vector<RigidTransform> placements;
+  std::vector<std::vector<double>> poses;  ///< beside them
+  int clip = made_up;                      ///< that it is a part of
+
+  std::size_t length() const { return poses.size(); }
+};
+
+/// What made-up motion is like.
+struct MadeUpMotion {
+  std::vector<std::vector<double>> poses;  ///< that it starts from, in turn
+  double acceleration = 0;                 ///< of vertices, root mean square [m/s²]; 0: as it comes
+  double height = 1;                       ///< of the character [m]
+  int runs = 8;
+  int length = 90;  ///< steps of each
+  unsigned seed = 1;
+};
+
+/// Joints turn as far around each pose as the poses differ among themselves, and by a few degrees at least.
+std::vector<MotionRun> made_up_runs(const Rig& rest, const MadeUpMotion& motion);
+
+/// Displacements of all vertices at some moments.
+struct TaughtShapes {
+  MatX displacements;                      ///< in directions that turn with the flesh, one moment per column
+  std::vector<std::vector<double>> poses;  ///< beside them
+  std::vector<int> clips;                  ///< of the run
+
+  Eigen::Index count() const { return displacements.cols(); }
+};
+
+struct TaughtBody {
+  const TetMesh& mesh;
+  MaterialModel material = MaterialModel::flesh;
+  std::span<const Index> fixed;
+  std::shared_ptr<const Rig> rest;  ///< Φ over the mesh
+  double frequency = 4;             ///< of the flesh [Hz], for its damping
+  double extent = 1;                ///< of the character [m]
+};
+
+/// Simulates the runs and keeps every third moment but for the start. What flies apart is left out.
+TaughtShapes simulate_runs(const TaughtBody& body, std::span<const MotionRun> runs,
+                           Progress& progress = Progress::silent());
+
+}  // namespace supple
