@@ -177,18 +177,18 @@ class StageClock {
   }
 
   /// The shape alone: the rig, the frames and the weights of the pose are stages of their own. Read are the bases of
-  /// poses that count, the blends of frames, and what each vertex hangs on; three doubles are written.
+  /// poses that count, the blends of frames, and what each vertex hangs on; three floats are written.
   void surface_stage() {
     const Sizes& s = sizes_;
     const PreparedSurface<float>& prepared = *prepared_->surface;
     SurfaceShape<float> surface(prepared_);
-    std::vector<Vec3> shown(prepared.holds.size());
-    const double us =
-        median_us([&] { surface.displacements(pose_, frames_, q_.data(), Eigen::Matrix3f::Identity(), shown); });
+    std::vector<Eigen::Vector3f> shown(prepared.holds.size());
+    const double us = median_us(
+        [&] { surface.displacements(pose_.basis(), frames_, q_.data(), Eigen::Matrix3f::Identity(), shown); });
     const auto count = static_cast<double>(shown.size()), turned = static_cast<double>(width * prepared.frames.size());
     add("surface", us, 2 * s.surface + blend_flops * turned + 24 * count,
         sizeof(HalfPack) / width * s.surface + static_cast<double>(sizeof(FrameLanes<float>) * prepared.frames.size()) +
-            static_cast<double>(sizeof(SurfaceHold<float>) + sizeof(Vec3)) * count,
+            static_cast<double>(sizeof(SurfaceHold<float>) + sizeof(Eigen::Vector3f)) * count,
         0.1);
   }
 

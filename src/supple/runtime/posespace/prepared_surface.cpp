@@ -41,6 +41,19 @@ void PreparedSurface<T>::add(const PoseSpaceModel& model, const VertexBlock& blo
 }
 
 template <class T>
+void PreparedSurface<T>::add_sites(const PoseSpaceModel& model) {
+  sites = model.sites;
+  for (PosedTet& site : sites) {
+    for (Index& corner : site.points) {
+      const Index vertex = model.points[to_size(corner)];
+      const auto known = std::find(site_vertices.begin(), site_vertices.end(), vertex);
+      corner = static_cast<Index>(known - site_vertices.begin());
+      if (known == site_vertices.end()) site_vertices.push_back(vertex);
+    }
+  }
+}
+
+template <class T>
 PreparedSurface<T>::PreparedSurface(const PoseSpaceModel& model) {
   constexpr std::size_t width = LanesOf<T>::width;
   std::vector<std::uint32_t> place;  // of the mesh's vertices
@@ -52,6 +65,7 @@ PreparedSurface<T>::PreparedSurface(const PoseSpaceModel& model) {
     add(model, block);
   }
   basis.resize(basis.size() + ahead);
+  add_sites(model);
   for (std::size_t v = 0; v < model.surface.vertex.size(); ++v) {
     SurfaceHold<T>& hold = holds.emplace_back();
     for (std::size_t k = 0; k < SoftSurface::nodes; ++k) {

@@ -46,6 +46,8 @@ struct PreparedSurface {
   std::vector<StoredLanes<T>> basis;  ///< divided by the columns' scale, powers of two; longer by what is asked ahead
   std::vector<FrameLanes<T>> frames;  ///< of each tile, if directions rotate
   std::vector<SurfaceHold<T>> holds;  ///< of each vertex of the surface
+  std::vector<Index> site_vertices;   ///< vertices of the simulation mesh that frames are found from, each once …
+  std::vector<PosedTet> sites;        ///< … and the sites, with their corners as places in that list
   std::size_t tiles = 0;
 
   const StoredLanes<T>* tile(const SurfaceBlock<T>& block, std::size_t t) const {
@@ -63,6 +65,7 @@ struct PreparedSurface {
 
  private:
   void add(const PoseSpaceModel& model, const VertexBlock& block);
+  void add_sites(const PoseSpaceModel& model);
 };
 
 extern template struct PreparedSurface<float>;
