@@ -49,7 +49,7 @@ Sizes sizes_of(const PreparedModel<float>& model, const PoseInterpolation<float>
   for (const auto& block : model.surface->blocks)
     for (const PoseColumn& stored : block.stored)
       if (pose.factors(to_size(stored.pose))[block.place[to_size(stored.column)]] != 0)
-        s.surface += static_cast<double>(width * 3 * block.tiles);
+        s.surface += static_cast<double>(3 * SurfaceBlock<float>::tile_vertices * block.tiles);
   s.r = model.size;
   s.stored = model.poses > 1 ? 2 : 4;
   s.mass_sums = static_cast<double>(width * model.mass.count());

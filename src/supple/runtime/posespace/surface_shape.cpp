@@ -73,8 +73,8 @@ SurfaceShape<T>::SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared) 
   const PreparedSurface<T>& surface = *prepared_->surface;
   std::size_t widest = 0;
   for (const SurfaceBlock<T>& block : surface.blocks) widest = std::max(widest, block.columns());
-  terms_.resize(prepared_->poses * widest + 1);
-  moved_.assign(4 * surface.tiles * Lanes::width, T(0));
+  terms_.resize(prepared_->poses * widest);
+  moved_.assign(4 * surface.tiles * Block::tile_vertices, T(0));
 }
 
 template <class T>
@@ -84,27 +84,24 @@ auto SurfaceShape<T>::find_terms(const SurfaceBlock<T>& block, const PoseFactors
   for (std::size_t k = 0; k < block.stored.size(); ++k) {
     const int place = block.place[to_size(block.stored[k].column)];
     const T factor = q[place] * pose.factors(to_size(block.stored[k].pose))[place] * block.scale[k];
-    if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * k)};
+    if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * Block::vectors * k)};
   }
-  if (count % 2 == 1) terms_[count++] = {};
   return {terms_.data(), count};
 }
 
-/// Every other term goes to sums of its own: additions that wait for each other would take longer than memory does.
 template <class T>
-auto SurfaceShape<T>::sum(const StoredLanes<T>* tile, std::span<const Term> terms) -> Vectors {
-  Vectors even{Lanes(T(0)), Lanes(T(0)), Lanes(T(0))}, odd = even;
-  for (std::size_t k = 0; k < terms.size(); k += 2) {
-    const StoredLanes<T>*a = tile + terms[k].column, *b = tile + terms[k + 1].column;
-    __builtin_prefetch(a + PreparedSurface<T>::ahead);
-    __builtin_prefetch(b + PreparedSurface<T>::ahead + 1);
-    const Lanes factor(terms[k].factor), other(terms[k + 1].factor);
-    for (std::size_t i = 0; i < 3; ++i) {
-      even[i] += widened(a[i]) * factor;
-      odd[i] += widened(b[i]) * other;
-    }
+auto SurfaceShape<T>::sum(const StoredLanes<T>* tile, std::span<const Term> terms) -> Tile {
+  constexpr std::size_t vectors = Block::vectors;
+  Lanes sums[3 * vectors];
+  std::fill(sums, sums + 3 * vectors, Lanes(T(0)));
+  for (const Term& term : terms) {
+    const StoredLanes<T>* column = tile + term.column;
+    const Lanes factor(term.factor);
+    for (std::size_t i = 0; i < 3 * vectors; ++i) sums[i] += widened(column[i]) * factor;
   }
-  return {even[0] + odd[0], even[1] + odd[1], even[2] + odd[2]};
+  Tile result;
+  for (std::size_t i = 0; i < 3 * vectors; ++i) result[i % vectors][i / vectors] = sums[i];
+  return result;
 }
 
 template <class T>
@@ -112,14 +109,17 @@ void SurfaceShape<T>::move(const PoseFactors<T>& pose, const FrameField<T>& fram
                            const Eigen::Matrix<T, 3, 3>& turn) {
   const PreparedSurface<T>& surface = *prepared_->surface;
   for (const SurfaceBlock<T>& block : surface.blocks) {
-    T* moved = moved_.data() + 4 * block.first * Lanes::width;
+    T* moved = moved_.data() + 4 * block.first * Block::tile_vertices;
     const auto terms = find_terms(block, pose, q);
-    if (terms.empty()) std::fill_n(moved, 4 * block.tiles * Lanes::width, T(0));
-    for (std::size_t t = 0; t < block.tiles && !terms.empty(); ++t, moved += 4 * Lanes::width) {
-      Vectors u = sum(surface.tile(block, t), terms);
-      if (!surface.frames.empty()) u = frames.rotated(surface.frames[block.first + t], u);
-      u = turned(turn, u);
-      store_quads(moved, {u[0], u[1], u[2], Lanes(T(0))});
+    if (terms.empty()) std::fill_n(moved, 4 * block.tiles * Block::tile_vertices, T(0));
+    for (std::size_t t = 0; t < block.tiles && !terms.empty(); ++t) {
+      const Tile tile = sum(surface.tile(block, t), terms);
+      for (std::size_t k = 0; k < Block::vectors; ++k, moved += 4 * Lanes::width) {
+        Vectors u = tile[k];
+        if (!surface.frames.empty()) u = frames.rotated(surface.frames[(block.first + t) * Block::vectors + k], u);
+        u = turned(turn, u);
+        store_quads(moved, {u[0], u[1], u[2], Lanes(T(0))});
+      }
     }
   }
 }
@@ -148,7 +148,7 @@ void SurfaceShape<T>::add_force(const PoseFactors<T>& pose, const FrameField<T>&
   for (std::size_t n = 0; n < SoftSurface::nodes; ++n) {
     const std::size_t node = hold.place[n] / 4, b = surface.block_of(node);
     const SurfaceBlock<T>& block = surface.blocks[b];
-    const std::size_t v = node - block.first * Lanes::width;
+    const std::size_t v = node - block.first * Block::tile_vertices;
     Eigen::Matrix<T, 3, 1> local = force.cast<T>() * hold.weight[n];
     if (prepared_->model->directions == BasisDirections::rotating)
       local = frames.blend(prepared_->model->surface.blocks[b].frames[v]).transpose() * local;

@@ -30,7 +30,9 @@ class SurfaceShape {
 
  private:
   using Lanes = LanesOf<T>;
+  using Block = SurfaceBlock<T>;
   using Vectors = std::array<Lanes, 3>;
+  using Tile = std::array<Vectors, Block::vectors>;
 
   /// A column of a pose, and what it is multiplied with.
   struct Term {
@@ -41,7 +43,7 @@ class SurfaceShape {
   /// Lists the columns of a block whose factor isn't zero.
   std::span<const Term> find_terms(const SurfaceBlock<T>& block, const PoseFactors<T>& pose, const T* q);
   /// Gives Σ_i Û_i (w_i Υ q) for the vertices of a tile.
-  static Vectors sum(const StoredLanes<T>* tile, std::span<const Term> terms);
+  static Tile sum(const StoredLanes<T>* tile, std::span<const Term> terms);
   /// Moves the mesh's vertices, all that the surface hangs on.
   void move(const PoseFactors<T>& pose, const FrameField<T>& frames, const T* q, const Eigen::Matrix<T, 3, 3>& turn);
 
