@@ -78,7 +78,7 @@ class TimedClip {
   /// With the skin after every step, which throws the step's numbers out of the nearer caches.
   void look() {
     std::vector<double> steps, surfaces;
-    std::vector<Vec3> shown(to_size(dynamics_.model().surface.vertex_count()));
+    std::vector<Eigen::Vector3f> shown(to_size(dynamics_.model().surface.vertex_count()));
     for (int round = 0; round < 3; ++round) {
       for (int k = 0; k < comparison_.steps(); ++k) {
         steps.push_back(reduced_step(k));

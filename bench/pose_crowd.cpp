@@ -20,7 +20,7 @@ struct Instance {
 
 /// Seconds of one step of all, the median of many; `shown`: with every vertex of the skin.
 double crowd_seconds(std::vector<Instance>& crowd, const std::vector<CharacterPose>& poses, int rounds, bool shown) {
-  std::vector<std::vector<Vec3>> skins(crowd.size());
+  std::vector<std::vector<Eigen::Vector3f>> skins(crowd.size());
   for (auto& skin : skins) skin.resize(to_size(crowd[0].dynamics.model().surface.vertex_count()));
   std::size_t round = 0;
   return 1e-3 * median_ms(rounds, [&] {
@@ -97,7 +97,7 @@ Status LargeCharacter::add_rows(Report& report) {
   const ClipMotion motion(built->rig(), clip, false, built->reduced.model->height);
   CharacterPose pose = built->rig().neutral();
   std::vector<double> steps, surfaces;
-  std::vector<Vec3> shown(to_size(built->reduced.model->surface.vertex_count()));
+  std::vector<Eigen::Vector3f> shown(to_size(built->reduced.model->surface.vertex_count()));
   for (double time = 0; time < 3; time += picture_seconds) {
     motion.sample(std::fmod(time, clip.duration), pose);
     auto start = Clock::now();

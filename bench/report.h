@@ -57,9 +57,13 @@ class Report {
 /// Median wall time of `work` in milliseconds, over `repetitions` runs after one that is not counted.
 double median_ms(int repetitions, const std::function<void()>& work);
 
-/// GB/s of reading `bytes` again and again: the ceiling for data of that size.
+/// The shortest wall time of `work` in milliseconds, likewise: for ceilings, which others on the machine only lower.
+double best_ms(int repetitions, const std::function<void()>& work);
+
+/// GB/s of reading `bytes` again and again, at best: the ceiling for data of that size, which lies in the level of the
+/// caches that is large enough. For data that is read several times, `bytes` is its size, not what is read in all.
 double read_bandwidth(std::size_t bytes);
-/// GFLOP/s of a product of matrices in single precision: the ceiling for arithmetic.
+/// GFLOP/s of a product of matrices in single precision, at best: the ceiling for arithmetic.
 double product_gflops();
 
 struct ChildResult {

@@ -87,6 +87,9 @@ TEST(Haptics, AMadeUpPathPressesAndStrikesAndTheRunTellsAllSteps) {
     EXPECT_EQ(sample.contact.contacts == 0, sample.contact.force.norm() == 0);
     EXPECT_GT(sample.latency_us, 0);
   }
+  // A hand waits a millisecond at most. That is asserted of the thread's own time: on a machine with other work, the
+  // clock on the wall says little about this program.
+  EXPECT_LT(processor_latency(run).p999, 1000);
   EXPECT_GT(most.y(), 10);  // from above
   EXPECT_GT(most.z(), 10);  // from the side
   EXPECT_GT(free_steps, 5000);

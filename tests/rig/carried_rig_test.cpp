@@ -77,6 +77,27 @@ TEST(CarriedRig, SumsOfLinearSkinningAreTheSkinsMean) {
   expect_carried(CharacterRig::create(make_tube(4, 9, 8, 1.0, 0.1, 3)).value().rig());
 }
 
+/// Workspaces share what they have found out of the points that they are asked for. None may see that another goes on
+/// to other points, or that it is gone.
+TEST(CarriedRig, WhoAsksForTheSamePointsDoesNotDisturbOthers) {
+  const auto surface = CharacterRig::create(make_tube(4, 9, 8, 1.0, 0.1, 3)).value().rig();
+  const Hanging hanging = points_inside(*surface);
+  const std::shared_ptr<const Rig> rig = carry_rig(surface, hanging.carry, hanging.rest);
+  const std::vector<std::vector<Index>> lists = {{31, 7, 12}, {7, 31, 12}, {1, 2, 3, 4, 5}, {9}, {39, 0}, {5, 4}, {}};
+  std::vector<std::unique_ptr<RigWorkspace>> workspaces(4);
+  std::mt19937 random(5);
+  for (std::size_t turn = 0; turn < 200; ++turn) {
+    auto& workspace = workspaces[random() % workspaces.size()];
+    if (!workspace || random() % 10 == 0) workspace = rig->make_workspace(5);
+    const std::vector<Index>& points = lists[random() % (turn < 100 ? 2 : lists.size())];
+    const std::vector<double> p = random_pose(surface->layout(), random);
+    const std::vector<Vec3> all = evaluate_all(*rig, p);
+    std::vector<Vec3> found(points.size());
+    rig->evaluate(p, points, found, *workspace);
+    for (std::size_t k = 0; k < points.size(); ++k) EXPECT_EQ(found[k], all[to_size(points[k])]) << turn;
+  }
+}
+
 TEST(CarriedRig, BlendShapesBeforeTheSkinAreSummedToo) {
   RawCharacter tube = make_tube(4, 9, 8, 1.0, 0.1, 3);
   const std::vector<Vec3>& rest = tube.meshes[0].surface.vertices;

@@ -81,6 +81,36 @@ double cost_ratio(const One& one, const Other& other) {
   return ratios[20];
 }
 
+// ---- what is shown
+// ---------------------------------------------------------------------------------------------------
+
+/// What a step has found out of its pose is used again to show it. An instance that was stepped elsewhere, with fewer
+/// coordinates, has to find it out anew: for the same q both show the same.
+TEST(Shown, ThePoseOfAStepIsShownAsAnyOther) {
+  const Limb& c = shared_limb();
+  auto stepped = PoseSpaceDynamics<float>::create(c.reduced.model, settings_of(1.0 / 90)).value();
+  auto elsewhere = PoseSpaceDynamics<float>::create(c.reduced.model, settings_of(1.0 / 90)).value();
+  elsewhere.set_detail(8, 0);
+  std::vector<Vec3> one(to_size(c.reduced.model->surface.vertex_count())), other(one.size());
+  double largest = 0, apart = 0;
+  const CharacterPose away = limb_pose(c.limb, {{}, 0.3, -0.2});
+  for (int k = 0; k < 60; ++k) {
+    const CharacterPose pose = pose_at(c.limb, k / 90.0);
+    stepped.step(pose.placement, pose.p);
+    elsewhere.step(away.placement, away.p);
+    const long before = allocation_count();
+    stepped.surface_displacements(pose.placement, pose.p, stepped.coordinates(), one);
+    elsewhere.surface_displacements(pose.placement, pose.p, stepped.coordinates(), other);
+    EXPECT_EQ(allocation_count() - before, 0);
+    for (std::size_t v = 0; v < one.size(); ++v) {
+      largest = std::max(largest, one[v].norm());
+      apart = std::max(apart, (one[v] - other[v]).norm());
+    }
+  }
+  EXPECT_GT(largest, 1e-4);
+  EXPECT_LE(apart, 1e-6 * largest);
+}
+
 // ---- sub-steps ------------------------------------------------------------------------------------------------------
 
 /// q at the end of each frame. Sub-steps with pose work are steps of their own.

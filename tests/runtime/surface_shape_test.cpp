@@ -3,6 +3,8 @@
 // and several, with turning directions and those of the world, in blocks that fill vectors and such that don't.
 #include "supple/runtime/posespace/surface_shape.h"
 
+#include "supple/runtime/posespace/pose_interpolation.h"
+
 #include "runtime/allocation_counter.h"
 #include "support/bodies.h"
 
@@ -164,7 +166,7 @@ void shows_the_formula(int poses, BasisDirections directions, double tolerance) 
       std::vector<Vec3> shown(expected.size(), Vec3::Constant(9));
       const auto padded = instance.padded(q);
       const long before = allocation_count();
-      instance.surface.displacements(instance.pose, instance.frames, padded.data(), turn.cast<T>(), shown);
+      instance.surface.displacements(instance.pose.basis(), instance.frames, padded.data(), turn.cast<T>(), shown);
       EXPECT_EQ(allocation_count() - before, 0);
       double largest = 0;
       for (const Vec3& u : expected) largest = std::max(largest, u.norm());
@@ -198,7 +200,7 @@ void works(int poses, BasisDirections directions, double tolerance) {
     for (std::size_t v = 0; v < shown.size(); ++v) {
       std::vector<T> f = instance.padded(VecX::Zero(coordinates));
       const long before = allocation_count();
-      instance.surface.add_force(instance.pose, instance.frames, static_cast<Index>(v), force, f.data());
+      instance.surface.add_force(instance.pose.basis(), instance.frames, static_cast<Index>(v), force, f.data());
       EXPECT_EQ(allocation_count() - before, 0);
       double work = 0;
       for (Index c = 0; c < coordinates; ++c) work += q[c] * static_cast<double>(f[to_size(c)]);
@@ -216,13 +218,54 @@ INSTANTIATE_TEST_SUITE_P(SurfaceShape, EverySkin,
                          testing::Combine(testing::Values(1, 2, 4),
                                           testing::Values(BasisDirections::rotating, BasisDirections::world)));
 
+TEST_P(EverySkin, IsTheSameInFloatsAndInDoubles) {
+  const Skin skin(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  Instance<float> instance(skin, 0.3);
+  const auto q = instance.padded(some_coordinates());
+  for (const std::size_t count : {0, 1, 2, 3, 28, 29}) {
+    std::vector<Vec3> doubles(count);
+    std::vector<Eigen::Vector3f> floats(count + 1, Eigen::Vector3f::Constant(9));
+    const Eigen::Matrix3f turn = Eigen::Matrix3f::Identity();
+    instance.surface.displacements(instance.pose.basis(), instance.frames, q.data(), turn, doubles);
+    instance.surface.displacements(instance.pose.basis(), instance.frames, q.data(), turn,
+                                   std::span(floats).first(count));
+    for (std::size_t v = 0; v < count; ++v) EXPECT_EQ(floats[v].cast<double>(), doubles[v]) << v << " of " << count;
+    EXPECT_EQ(floats[count], Eigen::Vector3f::Constant(9));  // nothing is written beyond the end
+  }
+}
+
+/// Weights and Υ are found in one way, with the matrices of a step or without.
+TEST(SurfaceShape, FactorsNeedNoMatrices) {
+  const Skin skin(4, BasisDirections::rotating);
+  const auto prepared = std::make_shared<const PreparedModel<float>>(skin.model);
+  PoseFactors<float> alone(prepared), taken(prepared);
+  for (const double p : all_bends) {
+    Instance<float> instance(skin, p);
+    const VecX w = skin.weights(p);
+    const double squares = w.squaredNorm(), mass = squares + between_poses * (w.sum() * w.sum() - squares);
+    const long before = allocation_count();
+    alone.update({&p, 1});
+    taken.take(alone);
+    EXPECT_EQ(allocation_count() - before, 0);
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t c = 0; c < to_size(coordinates); ++c) {
+        EXPECT_EQ(alone.factors(i)[c], instance.pose.factors(i)[c]);
+        EXPECT_EQ(taken.factors(i)[c], alone.factors(i)[c]);
+        const double exact = w[static_cast<Index>(i)] / std::sqrt(mass);
+        EXPECT_NEAR(static_cast<double>(alone.factors(i)[c]), exact, 1e-3);  // 0.4 as a half, and negligible weights
+      }
+    }
+  }
+}
+
 TEST(SurfaceShape, FewerVerticesMayBeAskedFor) {
   const Skin skin(2, BasisDirections::rotating);
   Instance<float> instance(skin, 0.3);
   const auto q = instance.padded(some_coordinates());
   std::vector<Vec3> all(skin.model->surface.vertex.size()), few(5);
   for (auto* shown : {&all, &few})
-    instance.surface.displacements(instance.pose, instance.frames, q.data(), Eigen::Matrix3f::Identity(), *shown);
+    instance.surface.displacements(instance.pose.basis(), instance.frames, q.data(), Eigen::Matrix3f::Identity(),
+                                   *shown);
   for (std::size_t v = 0; v < few.size(); ++v) EXPECT_EQ(few[v], all[v]);
 }
 

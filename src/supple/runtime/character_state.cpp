@@ -14,16 +14,19 @@ bool finite(const std::array<float, 3>& x) { return std::isfinite(x[0]) && std::
 
 Vec3 doubles(const std::array<float, 3>& x) { return {x[0], x[1], x[2]}; }
 
-void write_floats(const Vec3& x, float* out) {
+template <class Vector>
+void write_floats(const Vector& x, float* out) {
   for (Eigen::Index i = 0; i < 3; ++i) out[i] = static_cast<float>(x[i]);
 }
 
-void write_all(std::span<const Vec3> values, std::span<float> xyz) {
+template <class Vector>
+void write_all(std::span<const Vector> values, std::span<float> xyz) {
   for (std::size_t v = 0; v < values.size() && 3 * v + 3 <= xyz.size(); ++v) write_floats(values[v], &xyz[3 * v]);
 }
 
 /// Values of the file's vertices from those of welded ones.
-void write_chosen(std::span<const Vec3> values, const CharacterPrimitiveInfo& primitive, std::span<float> xyz) {
+template <class Vector>
+void write_chosen(std::span<const Vector> values, const CharacterPrimitiveInfo& primitive, std::span<float> xyz) {
   const auto chosen = primitive.welded_vertex;
   for (std::size_t v = 0; v < chosen.size() && 3 * v + 3 <= xyz.size(); ++v)
     write_floats(values[to_size(chosen[v])], &xyz[3 * v]);

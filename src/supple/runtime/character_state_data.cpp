@@ -27,7 +27,8 @@ ShownCharacter::ShownCharacter(const CharacterData& character)
   const std::size_t vertices = character.all_vertices.size();
   world.resize(locals.size());
   bones.resize(character.drive().skin.bones.size());
-  for (auto* values : {&displacement, &bind, &position, &normal}) values->assign(vertices, Vec3::Zero());
+  displacement.assign(vertices, Eigen::Vector3f::Zero());
+  for (auto* values : {&bind, &position, &normal}) values->assign(vertices, Vec3::Zero());
   const auto count = static_cast<Index>(vertices);
   workspace = character.drive().rig.rig()->make_workspace(count);
   if (!character.drive().played) return;
@@ -147,7 +148,7 @@ void CharacterStateData::exchange(StateBytes& bytes) {
 
 // ---- out ------------------------------------------------------------------------------------------------------------
 
-std::span<const Vec3> CharacterStateData::displacements() {
+std::span<const Eigen::Vector3f> CharacterStateData::displacements() {
   if (!shown.has_displacement) {
     const PlacedPose& now = history.newest();
     dynamics.surface_displacements(now.placement, now.p, shown.q, shown.displacement);
@@ -158,13 +159,14 @@ std::span<const Vec3> CharacterStateData::displacements() {
 
 std::span<const Vec3> CharacterStateData::positions() {
   if (shown.has_position) return shown.position;
-  const std::span<const Vec3> u = displacements();
+  const std::span<const Eigen::Vector3f> u = displacements();
   const PlacedPose& now = history.newest();
   drive().rig.rig()->evaluate(now.p, model().all_vertices, shown.position, *shown.workspace);
   RigidTransform place = now.placement;
   place.translation -= origin;
   const Mat3 turn = place.rotation.toRotationMatrix();
-  for (std::size_t v = 0; v < u.size(); ++v) shown.position[v] = turn * shown.position[v] + place.translation + u[v];
+  for (std::size_t v = 0; v < u.size(); ++v)
+    shown.position[v] = turn * shown.position[v] + place.translation + u[v].cast<double>();
   shown.has_position = true;
   return shown.position;
 }
@@ -191,7 +193,7 @@ std::span<const Vec3> CharacterStateData::bind_displacements() {
   const SurfaceSkin& skin = drive().skin;
   world_matrices(drive().rig.skeleton(), shown.locals, shown.world);
   find_bone_matrices(skin, shown.world, shown.bones);
-  const std::span<const Vec3> u = displacements();
+  const std::span<const Eigen::Vector3f> u = displacements();
   if (drive().played) {
     const Mat3 played_turn = played_pose.placement.rotation.toRotationMatrix();
     const Vec3 played_place = played_pose.placement.translation;
@@ -201,7 +203,7 @@ std::span<const Vec3> CharacterStateData::bind_displacements() {
     for (std::size_t v = 0; v < u.size(); ++v)
       shown.bind[v] = x[v] - (played_turn * shown.played_position[v] + played_place);
   } else {
-    std::copy(u.begin(), u.end(), shown.bind.begin());
+    for (std::size_t v = 0; v < u.size(); ++v) shown.bind[v] = u[v].cast<double>();
   }
   for (std::size_t v = 0; v < u.size(); ++v)
     shown.bind[v] = into_bind_space(skin_matrix(skin, shown.bones, v), shown.bind[v], model().bind_scale[v]);

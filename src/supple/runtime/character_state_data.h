@@ -16,7 +16,8 @@ struct ShownCharacter {
   std::vector<float> q;              ///< at the display's time
   Pose locals;                       ///< joints of that time, in the true world
   std::vector<Affine> world, bones;  ///< of joints and of the skin
-  std::vector<Vec3> displacement, bind, position, normal;
+  std::vector<Eigen::Vector3f> displacement;
+  std::vector<Vec3> bind, position, normal;
   std::vector<Vec3> played_position;  ///< as an engine's own skinning has it, where that differs …
   std::vector<double> played_p;       ///< … and its parameters
   std::unique_ptr<RigWorkspace> workspace, played_workspace;
@@ -41,7 +42,7 @@ struct CharacterStateData {
   void show();
   void exchange(StateBytes& bytes);
 
-  std::span<const Vec3> displacements();
+  std::span<const Eigen::Vector3f> displacements();
   std::span<const Vec3> bind_displacements();
   /// In the world of the caller.
   std::span<const Vec3> positions();

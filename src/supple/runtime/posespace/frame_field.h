@@ -36,7 +36,12 @@ class FrameField {
   using Lanes = Pack<T, PosedTets<T>::width>;
 
   FrameField() = default;
-  explicit FrameField(const PoseSpaceModel& model) : tets_(model.sites), site_(model.sites.size()) {}
+  explicit FrameField(const PoseSpaceModel& model) : FrameField(model.sites) {}
+  /// `sites` have their corners where update() will have positions of its own.
+  explicit FrameField(std::span<const PosedTet> sites) : tets_(sites), site_(sites.size()) {}
+
+  /// Turns as another field of the same sites does. Allocates nothing.
+  void take(const FrameField& other) { site_ = other.site_; }
 
   /// Rotations of the sites when the model's points are at `positions`.
   void update(std::span<const Vec3> positions) {

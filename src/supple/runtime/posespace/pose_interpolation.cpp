@@ -4,13 +4,9 @@
 #include "supple/math/simd/lanes.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace supple {
 namespace {
-
-/// Poses that weigh less are left out: what they add is of the size of the rounding errors of a sum of floats.
-constexpr double negligible = 1e-6;
 
 /// result += Σ_i X_i factor_i over `count` poses, for one vector of columns in all rows. The factors are copied to a
 /// local array of known length, which compilers keep in registers.
@@ -38,19 +34,13 @@ void find_shares(const std::vector<double>& weights, std::vector<T>& shares) {
 
 template <class T>
 PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> prepared)
-    : prepared_(std::move(prepared)) {
+    : prepared_(std::move(prepared)), basis_(prepared_) {
   const PreparedModel<T>& model = *prepared_;
   kept_ = KeptColumns(model.size, LanesOf<T>::width);
-  exact_.assign(model.poses, 0.0);
   correction_exact_.assign(to_size(model.model->correction_pose_count()), 0.0);
   scratch_ = correction_exact_;
-  weights_.assign(model.poses, T(0));
-  active_.assign(model.poses, 0);
-  scale_.assign(stride(), T(0));
-  factors_.assign(model.poses * stride(), T(0));
-  gradient_factors_ = factors_;
-  products_.assign(model.mass.matrices, T(0));
-  shares_.assign(exact_.size(), T(0));
+  gradient_factors_.assign(model.poses * stride(), T(0));
+  shares_.assign(model.poses, T(0));
   correction_shares_.assign(correction_exact_.size(), T(0));
   linear_scale_.assign(stride(), T(0));
   stored_.assign(model.poses, 0);
@@ -61,9 +51,7 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   summed_.resize(group_factors_.size());
   mass_.assign(model.triangle(), T(0));
   for (auto* matrix : {&correction_, &linear_}) matrix->assign(model.triangle(), T(0));
-  exact_[0] = correction_exact_[0] = 1;
-  weights_[0] = T(1);
-  active_count_ = 1;
+  correction_exact_[0] = 1;
   combine_mass();
 }
 
@@ -75,13 +63,8 @@ void PoseInterpolation<T>::update(std::span<const double> p) {
     if (more) combine_corrections();
     return;
   }
-  prepared_->model->poses->evaluate(p, exact_, {scratch_.data(), exact_.size()});
-  active_count_ = 0;
-  for (std::size_t i = 0; i < exact_.size(); ++i) {
-    weights_[i] = static_cast<T>(exact_[i]);
-    if (std::abs(exact_[i]) > negligible) active_[active_count_++] = i;
-  }
-  if (!more) correction_exact_ = exact_;
+  basis_.update(p);
+  if (!more) correction_exact_ = basis_.exact_weights();
   combine_mass();
 }
 
@@ -218,42 +201,25 @@ void PoseInterpolation<T>::sum(const TriangleStack<Vector>& stack, const std::ve
 template <class T>
 void PoseInterpolation<T>::combine_mass() {
   const PreparedModel<T>& model = *prepared_;
-  for (std::size_t i = 0, pair = 0; i < weights_.size(); ++i)
-    for (std::size_t j = 0; j <= i; ++j, ++pair) products_[pair] = weights_[i] * weights_[j];
-  sum(model.mass, products_, nullptr, mass_.data());
-  for (int c = 0; c < model.size; ++c) {
-    if (!kept_.has(c)) continue;
-    const T square = mass_[to_size(c) * stride() + to_size(c)];
-    // A column that cancels out between poses has no direction left to be scaled up.
-    scale_[to_size(c)] = square > T(1e-4) ? T(1) / std::sqrt(square) : T(100);
-  }
+  const T* scale = basis_.scale();
+  sum(model.mass, basis_.products(), nullptr, mass_.data());
   using Lanes = LanesOf<T>;
   for_each_column([&](int c, int begin, int end) {
     T* column = mass_.data() + to_size(c) * stride();
-    const Lanes own(scale_[to_size(c)]);
-    for (int r = begin; r < end; r += Lanes::width) store(column + r, load(column + r) * own * load(scale_.data() + r));
+    const Lanes own(scale[c]);
+    for (int r = begin; r < end; r += Lanes::width) store(column + r, load(column + r) * own * load(scale + r));
   });
   combine_stiffness();
-  find_factors(model.sources, factors_);
-  find_factors(model.gradient_sources, gradient_factors_);
+  basis_.find(model.gradient_sources, gradient_factors_);
   for (std::size_t i = 0; i < stored_.size(); ++i)
     stored_[i] = std::any_of(factors(i), factors(i) + stride(), [](T factor) { return factor != T(0); }) ? 1 : 0;
 }
 
 template <class T>
-void PoseInterpolation<T>::find_factors(const std::vector<int>& sources, std::vector<T>& factors) const {
-  std::fill(factors.begin(), factors.end(), T(0));
-  for (const std::size_t i : active()) {
-    const int* source = sources.data() + i * stride();
-    for (std::size_t c = 0; c < stride(); ++c) factors[to_size(source[c]) * stride() + c] += weights_[i] * scale_[c];
-  }
-}
-
-template <class T>
 void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
-  find_shares(exact_, shares_);
-  for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = scale_[c] * model.linear_scale[c];
+  find_shares(basis_.exact_weights(), shares_);
+  for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = basis_.scale()[c] * model.linear_scale[c];
   sum(model.linear, shares_, linear_scale_.data(), linear_.data());
   combine_corrections();
 }

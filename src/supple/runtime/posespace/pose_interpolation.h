@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // PoseInterpolation: what a pose p makes of the poses that a model knows (2016 paper, Eq. 14 to 16, 20, 36).
 //
-//   w(p), as pose-space deformation weighs them             M̂ = Σ_i Σ_j w_i w_j Û_iᵀ M Û_j
-//   Υ_c = M̂_cc^(−1/2): columns of unit mass                 M̃ = Υ M̂ Υ
+//   w(p) and Υ_c = M̂_cc^(−1/2) of pose_factors.h            M̂ = Σ_i Σ_j w_i w_j Û_iᵀ M Û_j,   M̃ = Υ M̂ Υ
 //   Λ̃ = Υ Σ_i w⁺_i Λ_i Υ / Σ_i w⁺_i,  w⁺ = max(0, w), so that it is positive beyond the known poses, too; C likewise
 //
 // The blended basis is Σ_i Û_i diag(w_i Υ), so a blend of any matrix with one column per coordinate needs one factor
-// for each pose and coordinate. Poses that share a column (prepared_model.h) add their weights up in the factor of the
-// pose that owns it: with w = (0.5, 0.3, 0.2), and pose 1 having column c from pose 0,
-//
-//                    column b        column c
-//   pose 0           0.5 Υ_b         0.8 Υ_c      factors(0)
-//   pose 1           0.3 Υ_b         0            factors(1)
-//   pose 2           0.2 Υ_b         0.2 Υ_c      factors(2)
+// for each pose and coordinate: those of PoseFactors.
 //
 // What happens in update(p), in this order; each line reads what the one before has written:
 //   1. w and, where corrections are known at more poses, their weights        PoseSpaceWeights::evaluate
-//   2. w_i w_j of all pairs, and M̂ as their sum over PreparedModel::mass      sum()
-//   3. Υ from the diagonal of M̂, and M̃ in place of M̂                         combine_mass()
+//   2. w_i w_j of all pairs, Υ and the factors of bases                       PoseFactors::update
+//   3. M̂, the sum over PreparedModel::mass, and M̃ in place of it              combine_mass()
 //   4. Λ̃ and C, sums over PreparedModel::linear and ::corrections             combine_stiffness()
-//   5. the factors above, for bases and for gradients                         find_factors()
+//   5. the factors of gradients, whose columns may come from other poses      PoseFactors::find
 // Afterwards each block asks for its own blend(): gradients of elements batch by batch, bases of vertices in vectors of
 // columns. Both read each stored number once, in the order in which it lies, and pass over factors that are zero.
 #pragma once
 
 #include "supple/runtime/posespace/kept_columns.h"
-#include "supple/runtime/posespace/prepared_model.h"
+#include "supple/runtime/posespace/pose_factors.h"
 
 namespace supple {
 
@@ -47,13 +40,12 @@ class PoseInterpolation {
   bool constant() const { return prepared_->poses == 1; }
   /// True where corrections don't change either.
   bool nothing_changes() const { return constant() && !prepared_->model->correction_poses; }
-  /// The poses whose weight isn't negligible, ascending.
-  std::span<const std::size_t> active() const { return {active_.data(), active_count_}; }
-  T weight(std::size_t pose) const { return weights_[pose]; }
-  /// For each coordinate c, Υ_c times the sum of the weights w_j of the poses j that have column c from this pose.
-  const T* factors(std::size_t pose) const { return factors_.data() + pose * stride(); }
-
-  /// The same for gradients of elements, which poses may have from others than they have the basis from.
+  /// Weights of the poses, Υ, and the factors of bases, for all coordinates, kept or not.
+  const PoseFactors<T>& basis() const { return basis_; }
+  std::span<const std::size_t> active() const { return basis_.active(); }
+  T weight(std::size_t pose) const { return basis_.weight(pose); }
+  const T* factors(std::size_t pose) const { return basis_.factors(pose); }
+  /// The same as factors() for gradients of elements, which poses may have from others than they have the basis from.
   const T* gradient_factors(std::size_t pose) const { return gradient_factors_.data() + pose * stride(); }
 
   /// M̃, C and Λ̃ as lower triangles: columns of PreparedModel::stride entries, whole vectors from the diagonal on.
@@ -94,9 +86,8 @@ class PoseInterpolation {
   /// A part of blend(): one vector of columns, from `column` on, in all rows. `factors` and `result` point to its
   /// start.
   void blend_vector(const PoseMatrices<T>& matrices, std::size_t column, const T* factors, T* result) const;
-  /// Computes M̃ and Υ from the weights, and then all that depends on Υ.
+  /// Computes M̃ from the weights and Υ, and then all that depends on them.
   void combine_mass();
-  void find_factors(const std::vector<int>& sources, std::vector<T>& factors) const;
   /// Adds the factors of matrices that share a vector, pattern by pattern, and lists the groups that don't come to
   /// zero.
   template <class Vector>
@@ -113,16 +104,14 @@ class PoseInterpolation {
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   KeptColumns kept_;
-  std::vector<double> exact_, correction_exact_, scratch_;
-  std::vector<T> weights_, scale_, linear_scale_, factors_, gradient_factors_, mass_, correction_, linear_;
-  std::vector<T> products_;                    ///< w_i w_j of all pairs j ≤ i
+  PoseFactors<T> basis_;
+  std::vector<double> correction_exact_, scratch_;
+  std::vector<T> linear_scale_, gradient_factors_, mass_, correction_, linear_;
   std::vector<T> shares_, correction_shares_;  ///< w⁺_i / Σ w⁺ of the poses, and of those with a correction
-  std::vector<std::size_t> active_;
-  std::vector<char> stored_;             ///< for each pose, whether an active pose has columns from it
-  std::vector<T> group_factors_;         ///< scratch of find_summed(): the factors of a pattern's groups
-  std::vector<Term> summed_;             ///< those of them that aren't zero, pattern after pattern
-  std::vector<std::size_t> summed_end_;  ///< for each pattern, where its own end in summed_
-  std::size_t active_count_ = 0;
+  std::vector<char> stored_;                   ///< for each pose, whether an active pose has columns from it
+  std::vector<T> group_factors_;               ///< scratch of find_summed(): the factors of a pattern's groups
+  std::vector<Term> summed_;                   ///< those of them that aren't zero, pattern after pattern
+  std::vector<std::size_t> summed_end_;        ///< for each pattern, where its own end in summed_
 };
 
 extern template class PoseInterpolation<float>;

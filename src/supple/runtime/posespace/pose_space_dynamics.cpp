@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace supple {
 namespace {
@@ -63,9 +64,12 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   const PoseSpaceModel& model = *prepared->model;
   dynamics.settings_ = settings;
   dynamics.rig_workspace_ = model.rest->make_workspace(static_cast<Index>(model.points.size()));
+  const auto shown_sites = prepared->surface->site_vertices.size();
+  dynamics.shown_workspace_ = model.rest->make_workspace(static_cast<Index>(shown_sites));
+  dynamics.shown_positions_.resize(shown_sites);
   dynamics.frames_ = FrameField<T>(model);
-  dynamics.shown_frames_ = dynamics.frames_;
-  dynamics.shown_pose_ = PoseInterpolation<T>(prepared);
+  dynamics.shown_frames_ = FrameField<T>(prepared->surface->sites);
+  dynamics.shown_pose_ = PoseFactors<T>(prepared);
   dynamics.forces_ = CubatureForces<T>(prepared);
   dynamics.inertia_ =
       InertialForces<T>(prepared, settings.time_step, settings.integrator == PoseSpaceIntegrator::newmark);
@@ -129,6 +133,7 @@ T PoseSpaceDynamics<T>::kinetic_energy() {
 template <class T>
 void PoseSpaceDynamics<T>::set_pose(std::span<const double> p) {
   model().rest->evaluate(p, model().points, positions_, *rig_workspace_);
+  posed_at_.assign(p.begin(), p.end());
   frames_.update(positions_);
   forces_.set_pose(p, positions_);
   inertia_.set_pose(forces_.pose(), frames_, positions_);
@@ -138,7 +143,7 @@ template <class T>
 void PoseSpaceDynamics<T>::add_surface_forces(const RigidTransform& placement, const SoftForces& forces, T* f) {
   for (const SurfaceForce& push : forces.surface) {
     if (push.vertex < 0 || push.vertex >= model().surface.vertex_count() || !push.force.allFinite()) continue;
-    surface_.add_force(forces_.pose(), frames_, push.vertex, placement.rotation.conjugate() * push.force, f);
+    surface_.add_force(forces_.pose().basis(), frames_, push.vertex, placement.rotation.conjugate() * push.force, f);
   }
 }
 
@@ -309,11 +314,29 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
 template <class T>
 void PoseSpaceDynamics<T>::surface_displacements(const RigidTransform& placement, std::span<const double> p,
                                                  std::span<const T> q, std::span<Vec3> displacements) {
-  model().rest->evaluate(p, model().points, positions_, *rig_workspace_);
-  shown_frames_.update(positions_);
-  shown_pose_.update(p);
+  show_pose(p);
   surface_.displacements(shown_pose_, shown_frames_, q.data(), placement.rotation.toRotationMatrix().template cast<T>(),
                          displacements);
+}
+
+template <class T>
+void PoseSpaceDynamics<T>::surface_displacements(const RigidTransform& placement, std::span<const double> p,
+                                                 std::span<const T> q, std::span<Eigen::Vector3f> displacements) {
+  show_pose(p);
+  surface_.displacements(shown_pose_, shown_frames_, q.data(), placement.rotation.toRotationMatrix().template cast<T>(),
+                         displacements);
+}
+
+template <class T>
+void PoseSpaceDynamics<T>::show_pose(std::span<const double> p) {
+  if (p.size() == posed_at_.size() && std::memcmp(p.data(), posed_at_.data(), p.size_bytes()) == 0) {
+    shown_frames_.take(frames_);
+    shown_pose_.take(forces_.pose().basis());
+    return;
+  }
+  model().rest->evaluate(p, prepared_->surface->site_vertices, shown_positions_, *shown_workspace_);
+  shown_frames_.update(shown_positions_);
+  shown_pose_.update(p);
 }
 
 template class PoseSpaceDynamics<float>;

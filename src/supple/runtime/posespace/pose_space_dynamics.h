@@ -70,13 +70,16 @@ class PoseSpaceDynamics {
   T kinetic_energy();
 
   /// Gives the soft displacement of every vertex of the surface, in the world [m], for any coordinates q, placement and
-  /// pose. The state isn't touched. Allocates nothing.
+  /// pose. The state isn't touched. Allocates nothing. In the pose of the last step, bit by bit, it takes the least
+  /// time: what the step has found out of the pose is used again.
   void surface_displacements(const RigidTransform& placement, std::span<const double> p, std::span<const T> q,
                              std::span<Vec3> displacements);
+  void surface_displacements(const RigidTransform& placement, std::span<const double> p, std::span<const T> q,
+                             std::span<Eigen::Vector3f> displacements);
 
   /// Rotations and weights of the pose that surface_displacements() was last asked about.
   const FrameField<T>& shown_frames() const { return shown_frames_; }
-  const PoseInterpolation<T>& shown_pose() const { return shown_pose_; }
+  const PoseFactors<T>& shown_pose() const { return shown_pose_; }
 
   /// The accelerations that the last step ended with.
   std::span<const T> accelerations() const { return {a_.data(), to_size(size())}; }
@@ -106,16 +109,19 @@ class PoseSpaceDynamics {
   Descent descend(T& energy);
   T start(const Scheme& scheme, T mass_damping);
   bool solve(const Scheme& scheme, T mass_damping, PoseSpaceReport& report);
+  /// Finds rotations and weights of the pose that is shown.
+  void show_pose(std::span<const double> p);
 
   std::shared_ptr<const PreparedModel<T>> prepared_;
   PoseSpaceSettings settings_;
-  std::unique_ptr<RigWorkspace> rig_workspace_;
+  std::unique_ptr<RigWorkspace> rig_workspace_, shown_workspace_;
   FrameField<T> frames_, shown_frames_;
-  PoseInterpolation<T> shown_pose_;
+  PoseFactors<T> shown_pose_;
   CubatureForces<T> forces_;
   InertialForces<T> inertia_;
   SurfaceShape<T> surface_;
-  std::vector<Vec3> positions_;
+  std::vector<Vec3> positions_, shown_positions_;
+  std::vector<double> posed_at_;  ///< p of the last set_pose()
 
   bool accelerated_ = true;           ///< a_ fits q_ and v_
   T energy_ = T(0);                   ///< elastic, after the last step

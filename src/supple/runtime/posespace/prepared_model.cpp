@@ -147,6 +147,14 @@ Vector vector_at(const MatX& matrix, Eigen::Index column, Eigen::Index row) {
   return lanes;
 }
 
+/// What is left of a number once it is stored.
+template <class T>
+T as_stored(double number) {
+  StoredLanes<T> lanes{};
+  lanes.set(0, static_cast<T>(number));
+  return widened(lanes)[0];
+}
+
 template <class Vector>
 bool same(const Vector& a, const Vector& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -225,6 +233,8 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
     for (std::size_t j = 0; j <= i; ++j, ++pair)
       if (i != j && pair < model->mass.size()) pairs[pair] += model->mass[pair].transpose();
   stack_up<T>(pairs, mass);
+  for (const MatX& pair : pairs)
+    for (int c = 0; c < stride; ++c) mass_diagonals.push_back(c < size ? as_stored<T>(pair(c, c)) : T(0));
 }
 
 template <class T>

@@ -177,6 +177,7 @@ struct PreparedModel {
   /// One matrix for each pair of poses j ≤ i, to be weighted with w_i w_j: Û_iᵀ M Û_i where i = j, else
   /// Û_iᵀ M Û_j + (Û_iᵀ M Û_j)ᵀ. Columns have unit mass, so no entry is above two.
   TriangleStack<StoredLanes<T>> mass;
+  std::vector<T> mass_diagonals;  ///< of these matrices, as they are stored, each padded with zeros to the stride
   /// Λ_i of each pose and C_i of each pose whose correction is known, to be weighted with w⁺_i. Rows and columns are
   /// divided by `linear_scale`, a power of two above the root of the largest diagonal entry: no entry of Λ is above
   /// one.

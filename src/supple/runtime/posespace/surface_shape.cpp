@@ -16,18 +16,54 @@ std::array<Lanes, 3> turned(const Eigen::Matrix<T, 3, 3>& turn, const std::array
   return result;
 }
 
-/// Σ_k weight_k moved_k for each vertex of the surface
+/// Σ_k weight_k moved_k, where a vertex of the surface is.
 template <class T>
-void show(std::span<const SurfaceHold<T>> holds, const T* moved, double* shown) {
-  for (const SurfaceHold<T>& hold : holds) {
-    Quad<T> sum = hold.weight[0] * load_quad(moved + hold.place[0]);
-    for (std::size_t k = 1; k < SoftSurface::nodes; ++k) sum += hold.weight[k] * load_quad(moved + hold.place[k]);
-    const auto exact = __builtin_convertvector(sum, Quad<double>);
-    const auto first = __builtin_shufflevector(exact, exact, 0, 1);
-    std::memcpy(shown, &first, sizeof first);
-    shown[2] = exact[2];
-    shown += 3;
-  }
+Quad<T> shown_at(const SurfaceHold<T>& hold, const T* moved) {
+  Quad<T> sum = hold.weight[0] * load_quad(moved + hold.place[0]);
+  for (std::size_t k = 1; k < SoftSurface::nodes; ++k) sum += hold.weight[k] * load_quad(moved + hold.place[k]);
+  return sum;
+}
+
+/// Four numbers go to the target, the last of which belongs to the next vertex and is overwritten with it.
+template <class T, class Scalar>
+void put(Quad<T> sum, Scalar* target) {
+  const auto converted = __builtin_convertvector(sum, Quad<Scalar>);
+  std::memcpy(target, &converted, sizeof converted);
+}
+
+LanesOf<float>::Vector two_quads(const float* a, const float* b) {
+  return __builtin_shufflevector(load_quad(a), load_quad(b), 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+/// Two neighbours at once, one in each half of a vector; the bits are those of one after the other.
+template <class Scalar>
+void show_two(const SurfaceHold<float>* hold, const float* moved, Scalar* shown) {
+  using Eight = LanesOf<float>::Vector;
+  const Eight w = two_quads(hold[0].weight.data(), hold[1].weight.data());
+  const auto at = [&](std::size_t k) { return two_quads(moved + hold[0].place[k], moved + hold[1].place[k]); };
+  Eight sum = __builtin_shufflevector(w, w, 0, 0, 0, 0, 4, 4, 4, 4) * at(0);
+  sum += __builtin_shufflevector(w, w, 1, 1, 1, 1, 5, 5, 5, 5) * at(1);
+  sum += __builtin_shufflevector(w, w, 2, 2, 2, 2, 6, 6, 6, 6) * at(2);
+  sum += __builtin_shufflevector(w, w, 3, 3, 3, 3, 7, 7, 7, 7) * at(3);
+  put<float>(__builtin_shufflevector(sum, sum, 0, 1, 2, 3), shown);
+  put<float>(__builtin_shufflevector(sum, sum, 4, 5, 6, 7), shown + 3);
+}
+
+/// Fills in all vertices of the surface, three numbers each. The last one is written without a fourth.
+template <class T, class Scalar>
+void show(std::span<const SurfaceHold<T>> holds, const T* moved, Scalar* shown) {
+  if (holds.empty()) return;
+  std::size_t v = 0;
+  if constexpr (std::is_same_v<T, float>)
+    for (; v + 2 < holds.size(); v += 2) show_two(&holds[v], moved, shown + 3 * v);
+  for (; v + 1 < holds.size(); ++v) put<T>(shown_at(holds[v], moved), shown + 3 * v);
+  const Quad<T> last = shown_at(holds[v], moved);
+  for (int i = 0; i < 3; ++i) shown[3 * v + to_size(i)] = static_cast<Scalar>(last[i]);
+}
+
+template <class Vector>
+auto* numbers_of(std::span<Vector> vectors) {
+  return vectors.empty() ? nullptr : vectors.data()->data();
 }
 
 }  // namespace
@@ -37,68 +73,82 @@ SurfaceShape<T>::SurfaceShape(std::shared_ptr<const PreparedModel<T>> prepared) 
   const PreparedSurface<T>& surface = *prepared_->surface;
   std::size_t widest = 0;
   for (const SurfaceBlock<T>& block : surface.blocks) widest = std::max(widest, block.columns());
-  terms_.resize(prepared_->poses * widest + 1);
-  moved_.assign(4 * surface.tiles * Lanes::width, T(0));
+  terms_.resize(prepared_->poses * widest);
+  moved_.assign(4 * surface.tiles * Block::tile_vertices, T(0));
 }
 
 template <class T>
-auto SurfaceShape<T>::find_terms(const SurfaceBlock<T>& block, const PoseInterpolation<T>& pose, const T* q)
+auto SurfaceShape<T>::find_terms(const SurfaceBlock<T>& block, const PoseFactors<T>& pose, const T* q)
     -> std::span<const Term> {
   std::size_t count = 0;
   for (std::size_t k = 0; k < block.stored.size(); ++k) {
     const int place = block.place[to_size(block.stored[k].column)];
     const T factor = q[place] * pose.factors(to_size(block.stored[k].pose))[place] * block.scale[k];
-    if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * k)};
+    if (factor != T(0)) terms_[count++] = {factor, static_cast<std::uint32_t>(3 * Block::vectors * k)};
   }
-  if (count % 2 == 1) terms_[count++] = {};
   return {terms_.data(), count};
 }
 
-/// Every other term goes to sums of its own: additions that wait for each other would take longer than memory does.
 template <class T>
-auto SurfaceShape<T>::sum(const StoredLanes<T>* tile, std::span<const Term> terms) -> Vectors {
-  Vectors even{Lanes(T(0)), Lanes(T(0)), Lanes(T(0))}, odd = even;
-  for (std::size_t k = 0; k < terms.size(); k += 2) {
-    const StoredLanes<T>*a = tile + terms[k].column, *b = tile + terms[k + 1].column;
-    __builtin_prefetch(a + PreparedSurface<T>::ahead);
-    __builtin_prefetch(b + PreparedSurface<T>::ahead + 1);
-    const Lanes factor(terms[k].factor), other(terms[k + 1].factor);
-    for (std::size_t i = 0; i < 3; ++i) {
-      even[i] += widened(a[i]) * factor;
-      odd[i] += widened(b[i]) * other;
-    }
+auto SurfaceShape<T>::sum(const StoredLanes<T>* tile, std::span<const Term> terms) -> Tile {
+  constexpr std::size_t vectors = Block::vectors;
+  Lanes sums[3 * vectors];
+  std::fill(sums, sums + 3 * vectors, Lanes(T(0)));
+  for (const Term& term : terms) {
+    const StoredLanes<T>* column = tile + term.column;
+    const Lanes factor(term.factor);
+    for (std::size_t i = 0; i < 3 * vectors; ++i) sums[i] += widened(column[i]) * factor;
   }
-  return {even[0] + odd[0], even[1] + odd[1], even[2] + odd[2]};
+  Tile result;
+  for (std::size_t i = 0; i < 3 * vectors; ++i) result[i % vectors][i / vectors] = sums[i];
+  return result;
 }
 
 template <class T>
-void SurfaceShape<T>::displacements(const PoseInterpolation<T>& pose, const FrameField<T>& frames, const T* q,
-                                    const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown) {
+void SurfaceShape<T>::move(const PoseFactors<T>& pose, const FrameField<T>& frames, const T* q,
+                           const Eigen::Matrix<T, 3, 3>& turn) {
   const PreparedSurface<T>& surface = *prepared_->surface;
   for (const SurfaceBlock<T>& block : surface.blocks) {
-    T* moved = moved_.data() + 4 * block.first * Lanes::width;
+    T* moved = moved_.data() + 4 * block.first * Block::tile_vertices;
     const auto terms = find_terms(block, pose, q);
-    if (terms.empty()) std::fill_n(moved, 4 * block.tiles * Lanes::width, T(0));
-    for (std::size_t t = 0; t < block.tiles && !terms.empty(); ++t, moved += 4 * Lanes::width) {
-      Vectors u = sum(surface.tile(block, t), terms);
-      if (!surface.frames.empty()) u = frames.rotated(surface.frames[block.first + t], u);
-      u = turned(turn, u);
-      store_quads(moved, {u[0], u[1], u[2], Lanes(T(0))});
+    if (terms.empty()) std::fill_n(moved, 4 * block.tiles * Block::tile_vertices, T(0));
+    for (std::size_t t = 0; t < block.tiles && !terms.empty(); ++t) {
+      const Tile tile = sum(surface.tile(block, t), terms);
+      for (std::size_t k = 0; k < Block::vectors; ++k, moved += 4 * Lanes::width) {
+        Vectors u = tile[k];
+        if (!surface.frames.empty()) u = frames.rotated(surface.frames[(block.first + t) * Block::vectors + k], u);
+        u = turned(turn, u);
+        store_quads(moved, {u[0], u[1], u[2], Lanes(T(0))});
+      }
     }
   }
-  const std::size_t count = std::min(shown.size(), surface.holds.size());
-  if (count > 0) show(std::span(surface.holds).first(count), moved_.data(), shown.data()->data());
 }
 
 template <class T>
-void SurfaceShape<T>::add_force(const PoseInterpolation<T>& pose, const FrameField<T>& frames, Index vertex,
+void SurfaceShape<T>::displacements(const PoseFactors<T>& pose, const FrameField<T>& frames, const T* q,
+                                    const Eigen::Matrix<T, 3, 3>& turn, std::span<Vec3> shown) {
+  move(pose, frames, q, turn);
+  const std::span<const SurfaceHold<T>> holds = prepared_->surface->holds;
+  show(holds.first(std::min(shown.size(), holds.size())), moved_.data(), numbers_of(shown));
+}
+
+template <class T>
+void SurfaceShape<T>::displacements(const PoseFactors<T>& pose, const FrameField<T>& frames, const T* q,
+                                    const Eigen::Matrix<T, 3, 3>& turn, std::span<Eigen::Vector3f> shown) {
+  move(pose, frames, q, turn);
+  const std::span<const SurfaceHold<T>> holds = prepared_->surface->holds;
+  show(holds.first(std::min(shown.size(), holds.size())), moved_.data(), numbers_of(shown));
+}
+
+template <class T>
+void SurfaceShape<T>::add_force(const PoseFactors<T>& pose, const FrameField<T>& frames, Index vertex,
                                 const Vec3& force, T* f) {
   const PreparedSurface<T>& surface = *prepared_->surface;
   const SurfaceHold<T>& hold = surface.holds[to_size(vertex)];
   for (std::size_t n = 0; n < SoftSurface::nodes; ++n) {
     const std::size_t node = hold.place[n] / 4, b = surface.block_of(node);
     const SurfaceBlock<T>& block = surface.blocks[b];
-    const std::size_t v = node - block.first * Lanes::width;
+    const std::size_t v = node - block.first * Block::tile_vertices;
     Eigen::Matrix<T, 3, 1> local = force.cast<T>() * hold.weight[n];
     if (prepared_->model->directions == BasisDirections::rotating)
       local = frames.blend(prepared_->model->surface.blocks[b].frames[v]).transpose() * local;
