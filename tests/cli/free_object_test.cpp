@@ -102,10 +102,10 @@ TEST_F(FreeObject, MovesTurnsAndBendsAsTheFullBodyDoes) {
   const json reduced = simulate(text), full = solve(text);
   const double turned = track(full, 2)[2] - track(full, 0)[2];
   EXPECT_GT(turned, 0.2);  // of a length of 0.4
-  for (int k = 0; k < 3; ++k) EXPECT_LT(distance(track(reduced, k), track(full, k)), 0.005 * turned) << k;
+  for (int k = 0; k < 3; ++k) EXPECT_LT(distance(track(reduced, k), track(full, k)), 0.002 * turned) << k;
   const double soft = distance(bend(full), {0, 0, 0});
   EXPECT_GT(soft, 0.002);
-  EXPECT_LT(distance(bend(reduced), bend(full)), 0.1 * soft);
+  EXPECT_LT(distance(bend(reduced), bend(full)), 0.05 * soft);
   for (const char* kind : {"kinetic", "gravity"})
     EXPECT_NEAR(energy(reduced, kind), energy(full, kind), 0.005 * std::abs(energy(full, kind))) << kind;
   EXPECT_GT(energy(full, "elastic"), 1e-3);
