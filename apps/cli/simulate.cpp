@@ -51,6 +51,7 @@ RunCommand add(CLI::App& app) {
            "Runs a subspace model (.supple) under the loads of a scene file: gravity, forces, tractions, pressures,\n"
            "tracks and solver as for `supple solve` (docs/scene.md). Output is a folder of .vtu files with\n"
            "history.csv, or a PC2 point cache of the surface (-o NAME.pc2; the surface goes beside it as NAME.obj).\n"
+           "A model without fixed vertices falls, flies and turns; all output shows it in the world.\n"
            "One frame is written per `every` steps of [output].\n",
            "  supple simulate examples/beam_model.toml --asset out/beam.supple -o out/beam\n"
            "  supple simulate push.toml --asset spoon.supple -o spoon.pc2\n"

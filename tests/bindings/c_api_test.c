@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// c_api_test CHARACTER OBJECT: every function of supple.h, called from C; wrong calls end in a code and a sentence.
+// c_api_test CHARACTER OBJECT FREE_OBJECT: every function of supple.h, called from C; wrong calls end in a code and a
+// sentence.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,12 +231,39 @@ static void check_object(const char* path) {
   supple_object_free(o);
 }
 
+// An object that nothing holds falls by half of gravity times time squared.
+static void check_fall(const char* path) {
+  supple_object* o = NULL;
+  supple_object_state* s = NULL;
+  EXPECT(supple_object_load(path, &o) == SUPPLE_OK);
+  if (o == NULL) return;
+  EXPECT(supple_object_anchored(o) == 0);
+  EXPECT(supple_object_state_create(o, NULL, &s) == SUPPLE_OK);
+  if (s != NULL) {
+    const size_t room = 3 * (size_t)supple_object_vertex_count(o);
+    float* rest = malloc(room * sizeof(float));
+    float* xyz = malloc(room * sizeof(float));
+    float place[7];
+    for (int k = 0; k < 30; ++k) EXPECT(supple_object_state_advance(s, 1.0 / 60) == SUPPLE_OK);
+    EXPECT(supple_object_rest_positions(o, rest, room) == SUPPLE_OK);
+    EXPECT(supple_object_state_positions(s, xyz, room) == SUPPLE_OK);
+    const float fallen = 0.5F * 9.81F * 0.25F;
+    for (size_t k = 0; k < room; ++k) EXPECT(fabsf(xyz[k] - rest[k] + (k % 3 == 1 ? fallen : 0)) < 1e-3F);
+    EXPECT(supple_object_state_where(s, place) == SUPPLE_OK && fabsf(place[1] + fallen) < 1e-3F);
+    free(rest), free(xyz);
+    check_object_state(o, s);
+  }
+  supple_object_state_free(s);
+  supple_object_free(o);
+}
+
 int main(int count, char** words) {
-  if (count != 3) return 2;
+  if (count != 4) return 2;
   EXPECT(strlen(supple_version()) >= 5);
   EXPECT(strcmp(supple_last_error(), "") == 0);
   check_character(words[1]);
   check_object(words[2]);
+  check_fall(words[3]);
   if (faults == 0) printf("the C interface does what its header says\n");
   return faults == 0 ? 0 : 1;
 }

@@ -8,7 +8,13 @@
 #include "supple/fem/modes.h"
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/offline/modes/modal_basis.h"
+#include "supple/runtime/subspace/state_archive.h"
 #include "support/bodies.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace supple::floating_body_test {
 namespace {
@@ -303,6 +309,121 @@ TEST(FloatingBody, PointForcesGiveTheirImpulses) {
             1e-10);
 }
 
+/// Forces at some vertices of the simulation mesh, stacked.
+VecX some_forces(const SubspaceModel& model) {
+  VecX forces = VecX::Zero(3 * static_cast<Eigen::Index>(model.vertex_count()));
+  forces.segment<3>(3 * 2) = Vec3(0.3, -0.2, 0.5);
+  forces.segment<3>(3 * 7) = Vec3(-4, 2, 1);
+  return forces;
+}
+
+/// The vertex of the surface that lies where one of the simulation mesh does.
+int surface_vertex(const SubspaceModel& model, int vertex) {
+  const auto& surface = model.surface.rest_positions;
+  const Vec3& x = model.rest_positions[to_size(vertex)];
+  const auto found = std::find_if(surface.begin(), surface.end(), [&](const Vec3& y) { return (y - x).norm() < 1e-9; });
+  return static_cast<int>(found - surface.begin());
+}
+
+TEST(FloatingBody, AReducedLoadActsAsItsForcesDo) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 10);
+  const VecX forces = some_forces(s.model);
+  const FloatingLoad load = reduce_load(s.model, forces);
+  FloatingBody by_points = must_create(s.model, in_space(1e-3)), by_load = must_create(s.model, in_space(1e-3));
+  for (FloatingBody* body : {&by_points, &by_load}) begin(*body, lively_start(s.model, 0.05));
+  for (int k = 0; k < 100; ++k) {
+    for (const int v : {2, 7}) by_points.add_force(surface_vertex(s.model, v), forces.segment<3>(3 * v));
+    by_load.add_load(load);
+    by_points.step(), by_load.step();
+  }
+  const FloatingState &a = by_points.state(), &b = by_load.state();
+  EXPECT_LT((a.linear_momentum - b.linear_momentum).norm(), 1e-12 * a.linear_momentum.norm());
+  EXPECT_LT((a.angular_momentum - b.angular_momentum).norm(), 1e-10 * a.angular_momentum.norm());
+  EXPECT_LT((world_positions(s.model, a) - world_positions(s.model, b)).lpNorm<Eigen::Infinity>(), 1e-10);
+}
+
+/// A force that turns with a spinning body takes it nowhere: after a whole turn its impulses have cancelled.
+TEST(FloatingBody, ALoadOfTheBodyTurnsWithIt) {
+  const FreeSpecimen s = free_box(two_bricks(1e10), 6);
+  const double turn = 0.5;  // [s]
+  FloatingBody body = must_create(s.model, in_space(turn / 1000));
+  FloatingVelocity spin{Vec3::Zero(), Vec3(0, 0, 2 * EIGEN_PI / turn), VecX::Zero(6)};
+  // Spins about the axis through its centre, in place.
+  spin.linear = -spin.angular.cross(body.center_of_mass());
+  body.set_velocity(spin);
+  VecX forces = VecX::Zero(3 * static_cast<Eigen::Index>(s.model.vertex_count()));
+  for (Index v = 0; v < s.model.vertex_count(); ++v) forces[3 * v] = 1e-3;  // along the bar: no torque about its centre
+  const FloatingLoad load = reduce_load(s.model, forces);
+  const double newtons = load.force.x();
+  double most = 0;
+  for (int k = 0; k < 1000; ++k) {
+    body.add_load(load, LoadFrame::body);
+    EXPECT_FALSE(body.step().recovered);
+    most = std::max(most, body.state().linear_momentum.norm());
+  }
+  EXPECT_NEAR(most, newtons * turn / EIGEN_PI, 0.01 * newtons * turn);  // ∫ over half a turn
+  EXPECT_LT(body.state().linear_momentum.norm(), 0.01 * newtons * turn);
+}
+
+/// v̇ = g − α v for the centre; spin and vibration decay as well.
+TEST(FloatingBody, DragSlowsAllMotion) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 10);
+  const auto error = [&](double time_step) {
+    FloatingSettings settings = in_space(time_step);
+    settings.gravity = Vec3(0, -9.81, 0);
+    settings.drag = 3;
+    FloatingBody body = must_create(s.model, settings);
+    begin(body, lively_start(s.model, 0.05));
+    const Vec3 from = body.center_of_mass(), start = body.state().linear_momentum / body.inertia().mass();
+    const Vec3 spin = body.state().angular_momentum - from.cross(body.state().linear_momentum);
+    for (int k = 0; k < static_cast<int>(std::lround(0.5 / time_step)); ++k) body.step();
+    const double decay = std::exp(-1.5);
+    const Vec3 final_speed = settings.gravity / 3;
+    const Vec3 expected = from + final_speed * 0.5 + (start - final_speed) * (1 - decay) / 3;
+    const Vec3 left = body.state().angular_momentum - body.center_of_mass().cross(body.state().linear_momentum);
+    EXPECT_LT((left - decay * spin).norm(), 1e-3 * spin.norm());
+    return (body.center_of_mass() - expected).norm();
+  };
+  const double coarse = error(2e-3), fine = error(1e-3);
+  EXPECT_LT(fine, 1e-5);
+  EXPECT_NEAR(order_of(coarse, fine), 2, 0.1);
+}
+
+TEST(FloatingBody, ASavedStateContinuesWithTheSameBits) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 10);
+  FloatingBody body = must_create(s.model, in_space(1e-3)), other = must_create(s.model, in_space(1e-3));
+  begin(body, lively_start(s.model, 0.05));
+  for (int k = 0; k < 20; ++k) body.step();
+  const auto path = std::filesystem::temp_directory_path() / ("supple_flight_" + std::to_string(::getpid()));
+  std::ofstream(path, std::ios::binary) << encode_floating_state(body);
+  ASSERT_TRUE(resume_floating_state(path, other).ok());
+  for (int k = 0; k < 20; ++k) body.step(), other.step();
+  EXPECT_EQ(encode_floating_state(other), encode_floating_state(body));
+
+  FloatingBody smaller = must_create(free_box(two_bricks(2e5), 9).model, in_space(1e-3));
+  const Status refused = resume_floating_state(path, smaller);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("another model"), std::string::npos);
+  EXPECT_FALSE(load_subspace_state(path, 10).ok());
+  std::filesystem::remove(path);
+}
+
+/// What versions before wrote for free objects: a deformation, and no place.
+TEST(FloatingBody, AStateWithoutAFrameRestsAtTheOrigin) {
+  const FreeSpecimen s = free_box(two_bricks(2e5), 4);
+  FloatingBody body = must_create(s.model, in_space(1e-3));
+  const auto path = std::filesystem::temp_directory_path() / ("supple_frameless_" + std::to_string(::getpid()));
+  std::ofstream(path, std::ios::binary) << encode_subspace_state(
+      {{0.01, -0.02, 0, 0.005}, {1, 2, 3, 4}, {0, 0, 0, 0}, 0.75});
+  ASSERT_TRUE(resume_floating_state(path, body).ok());
+  std::filesystem::remove(path);
+  EXPECT_EQ(body.state().time, 0.75);
+  EXPECT_EQ(body.state().q, (VecX(4) << 0.01, -0.02, 0, 0.005).finished());
+  const FloatingVelocity velocity = body.velocity();
+  EXPECT_LT((velocity.q - (VecX(4) << 1, 2, 3, 4).finished()).norm(), 1e-10);
+  EXPECT_LT(velocity.linear.norm() + velocity.angular.norm(), 1e-9);
+}
+
 TEST(FloatingBody, ASavedStateContinues) {
   const FreeSpecimen s = free_box(two_bricks(2e5), 10);
   FloatingBody body = must_create(s.model, in_space(1e-3));
@@ -322,9 +443,12 @@ TEST(FloatingBody, StepAllocatesNothingAndNoNaNLeaves) {
   const FreeSpecimen s = free_box(two_bricks(2e5), 20);
   FloatingBody body = must_create(s.model, {});
   begin(body, lively_start(s.model, 0.05));
+  const FloatingLoad load = reduce_load(s.model, some_forces(s.model));
   const long before = allocation_count();
   for (int k = 0; k < 50; ++k) {
     body.add_force(1, Vec3(1, 2, 3));
+    body.add_load(load);
+    body.add_load(load, LoadFrame::body);
     body.step();
   }
   EXPECT_EQ(allocation_count() - before, 0);
@@ -339,6 +463,7 @@ TEST(FloatingBody, BadModelsAndSettingsAreRefused) {
   FreeSpecimen s = free_box(two_bricks(2e5), 5);
   EXPECT_FALSE(FloatingBody::create(s.model, {.time_step = 0}).ok());
   EXPECT_FALSE(FloatingBody::create(s.model, {.mass_damping = -1}).ok());
+  EXPECT_FALSE(FloatingBody::create(s.model, {.drag = -1}).ok());
   const SubspaceModel rigid = must(build_subspace_model(s.mesh, must(compute_modes(s.body, {}, {.count = 2})).rigid));
   EXPECT_FALSE(FloatingBody::create(rigid, {}).ok());
   s.model.fixed_vertices = {0};

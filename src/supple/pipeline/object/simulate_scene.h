@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a scene whose mesh is a subspace model: the same loads, tracks and solver table as solve_scene.h, at a cost that
 // depends on the model's r alone. Loads that don't change are projected once; a pressure follows the deformed surface
-// and costs a look at the whole mesh in every step.
+// and costs a look at the whole mesh in every step. A model that nothing holds falls, flies and turns (scene_motion.h);
+// whatever is written shows it where it is in the world.
 //
 // Output goes to the scene's folder as solve_scene writes it (history.csv has one row per frame), or to a PC2 point
 // cache of the model's surface with the surface itself beside it as .obj.
@@ -24,8 +25,8 @@ struct SimulationSummary {
   double worst_step_seconds = 0;
 };
 
-/// Fails without output when the mesh is no model, a selection finds nothing, a step breaks down or the progress says
-/// cancelled.
+/// Fails without output when the mesh is no model, a selection finds nothing, nothing holds the body of a static scene,
+/// a step breaks down or the progress says cancelled.
 Result<SimulationSummary> simulate_scene(const Scene& scene, const SimulateOptions& options = {},
                                          Progress& progress = Progress::silent());
 

@@ -12,7 +12,8 @@ namespace {
 Status check_body(const FloatingSettings& s) {
   if (!(s.time_step > 0) || !std::isfinite(s.time_step)) return input_error("the time step must be positive");
   if (!s.gravity.allFinite()) return input_error("gravity must be finite");
-  if (!(s.mass_damping >= 0) || !(s.stiffness_damping >= 0)) return input_error("damping must not be negative");
+  if (!(s.mass_damping >= 0) || !(s.stiffness_damping >= 0) || !(s.drag >= 0))
+    return input_error("damping must not be negative");
   if (s.max_iterations < 1 || s.max_corrections < 1) return input_error("at least one iteration is needed");
   if (s.max_point_forces < 0) return input_error("the number of point forces must not be negative");
   return {};
@@ -66,6 +67,8 @@ Result<FloatingBody> FloatingBody::create(const SubspaceModel& model, const Floa
   body.surface_rows_ = BasisRows<double>(model.surface.basis, all);
   body.surface_rest_ = model.surface.rest_positions;
   body.point_forces_.reserve(to_size(settings.max_point_forces));
+  body.world_load_ = body.body_load_ = FloatingLoad::zero(r);
+  body.kept_ = std::exp(-0.5 * settings.drag * settings.time_step);
   body.system_.setZero(6 + r, 6 + r);
   body.stiffness_.setZero(r, r);
   body.rest_stiffness_.setZero(r, r);
@@ -100,6 +103,12 @@ void FloatingBody::set_state(const FloatingState& state) {
                 static_cast<int>(state.deformation_momentum.size()) == size());
   state_ = state;
   place_frame();
+}
+
+void FloatingBody::set_state(const FloatingState& state, const FloatingIncrement& guess) {
+  SUPPLE_ASSERT(static_cast<int>(guess.q.size()) == size());
+  set_state(state);
+  increment_ = guess;
 }
 
 void FloatingBody::exchange(StateBytes& bytes) {
@@ -149,7 +158,15 @@ void FloatingBody::place_frame() {
   increment_.translation = h * v.head<3>();
   increment_.rotation = rotation_of(h * v.segment<3>(3));
   increment_.q = h * v.tail(size());
+  clear_loads();
+}
+
+void FloatingBody::clear_loads() {
   point_forces_.clear();
+  if (!loaded_) return;
+  world_load_.set_zero();
+  body_load_.set_zero();
+  loaded_ = false;
 }
 
 VecX FloatingBody::momenta() const {
@@ -207,9 +224,14 @@ bool FloatingBody::add_force(int vertex, const Vec3& force) {
   return true;
 }
 
+void FloatingBody::add_load(const FloatingLoad& load, LoadFrame frame) {
+  (frame == LoadFrame::world ? world_load_ : body_load_).add(load);
+  loaded_ = true;
+}
+
 // ---- the step -------------------------------------------------------------------------------------------------------
 
-/// Gravity and point forces as generalised forces in a frame.
+/// Gravity and all other loads as generalised forces in a frame.
 void FloatingBody::add_loads(const Mat3& R, const VecX& q, VecX& generalised) const {
   const Vec3 g = R.transpose() * settings_.gravity;
   generalised.head<3>() += inertia_.mass() * g;
@@ -222,6 +244,9 @@ void FloatingBody::add_loads(const Mat3& R, const VecX& q, VecX& generalised) co
     const double newtons[3] = {f.x(), f.y(), f.z()};
     surface_rows_.add_force(load.vertex, newtons, {generalised.data() + 6, to_size(size())});
   }
+  if (!loaded_) return;
+  world_load_.add_generalised(R, q, generalised);
+  body_load_.add_generalised(Mat3::Identity(), q, generalised);
 }
 
 void FloatingBody::begin_step(double share_at_start) {
@@ -230,9 +255,9 @@ void FloatingBody::begin_step(double share_at_start) {
   loads_.setZero();
   add_loads(rotation_, state_.q, loads_);
   const Vec3 spin = state_.angular_momentum - state_.position.cross(state_.linear_momentum);
-  known_.head<3>().noalias() = h * (rotation_.transpose() * state_.linear_momentum);
-  known_.segment<3>(3).noalias() = h * (rotation_.transpose() * spin);
-  known_.tail(size()) = h * state_.deformation_momentum;
+  known_.head<3>().noalias() = kept_ * h * (rotation_.transpose() * state_.linear_momentum);
+  known_.segment<3>(3).noalias() = kept_ * h * (rotation_.transpose() * spin);
+  known_.tail(size()) = kept_ * h * state_.deformation_momentum;
   known_ += share_at_start * h * h * loads_;
   turning_ = turning_of(increment_.rotation);
 }
@@ -326,6 +351,7 @@ FloatingReport FloatingBody::step() {
       small = size2 <= settings_.tolerance * settings_.tolerance * motion_ + negligible_motion();
     }
     report.correction = motion_ > 0 ? std::sqrt(size2 / motion_) : 0.0;
+    report.converged = small;
     if (small && corrections == 1) break;
   }
   report.recovered = !finish_step();
@@ -342,6 +368,12 @@ void FloatingBody::load_impulses(Vec3& impulse, Vec3& angular_impulse, const Vec
     impulse += duration * load.force;
     angular_impulse += duration * (c + R * displaced(load.vertex, q)).cross(load.force);
   }
+  if (!loaded_) return;
+  const Vec3 force = world_load_.force + R * body_load_.force;
+  const Vec3 torque =
+      axial(R * world_load_.first_moment(q).transpose()) + R * axial(body_load_.first_moment(q).transpose());
+  impulse += duration * force;
+  angular_impulse += duration * (c.cross(force) + torque);
 }
 
 bool FloatingBody::finish_step(const Vec3& impulse, const Vec3& angular_impulse) {
@@ -366,7 +398,7 @@ bool FloatingBody::finish_step(const Vec3& impulse, const Vec3& angular_impulse)
   loads_.setZero();
   add_loads(R, difference_, loads_);
   middle_ = middle_ / h + (1 - share_at_start_) * h * loads_.tail(r);
-  point_forces_.clear();
+  clear_loads();
   if (!middle_.allFinite() || !difference_.allFinite() || !position.allFinite() || !R.allFinite() ||
       !linear.allFinite() || !angular.allFinite()) {
     increment_.translation.setZero();
@@ -376,13 +408,13 @@ bool FloatingBody::finish_step(const Vec3& impulse, const Vec3& angular_impulse)
   }
   state_.position = position;
   state_.orientation = orientation;
-  state_.linear_momentum += linear;
-  state_.angular_momentum += angular;
+  state_.linear_momentum = kept_ * (kept_ * state_.linear_momentum + linear);
+  state_.angular_momentum = kept_ * (kept_ * state_.angular_momentum + angular);
   state_.q = difference_;
-  state_.deformation_momentum = middle_;
+  state_.deformation_momentum = kept_ * middle_;
   state_.time += h;
   rotation_ = R;
-  std::swap(moments_, end_moments_);
+  inertia_.moments_at(state_.q, moments_);  // from the state alone, so that a saved one goes on with the same bits
   return true;
 }
 

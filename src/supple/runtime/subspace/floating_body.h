@@ -17,6 +17,8 @@
 // and afterwards π₁ = ∫ φᵀQᵀw / h − h/2 R̃(q½) − D̃ Δq/2, each with half the impulse of loads. The scheme is of second
 // order, symplectic, stable for any stiffness, and for a complete basis it is one for the full finite-element body.
 // Linear and angular momentum are kept as they are: only loads change them, whatever the solver's tolerance.
+// Drag, −α times the velocity of every mass point, lets all momenta decay by e^(−αh), half of it before and half after
+// the step (McLachlan and Perlmutter 2001); it is what αM of Rayleigh damping does to a full body that is free.
 // Limit: the frame may turn by less than about one radian per step.
 #pragma once
 
@@ -24,7 +26,7 @@
 #include "supple/math/dense/dense_cholesky.h"
 #include "supple/runtime/state_bytes.h"
 #include "supple/runtime/subspace/basis_rows.h"
-#include "supple/runtime/subspace/floating_inertia.h"
+#include "supple/runtime/subspace/floating_load.h"
 #include "supple/runtime/subspace/reduced_forces.h"
 
 #include <Eigen/Geometry>
@@ -35,6 +37,7 @@ struct FloatingSettings {
   double time_step = 1.0 / 1000;     ///< [s]
   Vec3 gravity = Vec3(0, -9.81, 0);  ///< [m/s²]
   double mass_damping = 0.0;         ///< α [1/s], of the deformation only
+  double drag = 0.0;                 ///< α [1/s], of all motion: falling and turning are slowed too
   double stiffness_damping = 0.0;    ///< β [s]
   int max_iterations = 2;            ///< evaluations of the elastic forces per step
   int max_corrections = 12;          ///< of the inertial terms, between two such evaluations
@@ -62,6 +65,7 @@ struct FloatingVelocity {
 struct FloatingReport {
   int iterations = 0;       ///< evaluations of the elastic forces
   double correction = 0.0;  ///< the last one, relative
+  bool converged = false;   ///< that correction was below the tolerance
   bool recovered = false;   ///< the step broke down and was undone
 };
 
@@ -89,6 +93,8 @@ class FloatingBody {
              const Eigen::Quaterniond& orientation = Eigen::Quaterniond::Identity());
   /// Continues from a saved state; its sizes must fit.
   void set_state(const FloatingState& state);
+  /// The same with the guess of the next step, increment() of the body that was saved: it goes on with the same bits.
+  void set_state(const FloatingState& state, const FloatingIncrement& guess);
   void set_deformation(const VecX& q);
   void set_velocity(const FloatingVelocity& velocity);
 
@@ -98,6 +104,8 @@ class FloatingBody {
 
   /// A force [N, world] at a vertex of the surface during the next step; false when there are too many.
   bool add_force(int vertex, const Vec3& force);
+  /// Forces anywhere on the body during the next step, in the axes of the world or of the body's frame.
+  void add_load(const FloatingLoad& load, LoadFrame frame = LoadFrame::world);
   FloatingReport step();
 
   FloatingVelocity velocity() const;
@@ -142,6 +150,7 @@ class FloatingBody {
   };
   FloatingBody() = default;
   void place_frame();
+  void clear_loads();
   void fill_system(const MatX& stiffness);
   bool factorize();
   void add_loads(const Mat3& R, const VecX& q, VecX& generalised) const;
@@ -159,12 +168,15 @@ class FloatingBody {
   FloatingState state_;
 
   std::vector<PointForce> point_forces_;
+  FloatingLoad world_load_, body_load_;
+  bool loaded_ = false;  ///< whether one of the two differs from zero
   Mat3 rotation_ = Mat3::Identity();
   FrameMoments moments_, end_moments_;
   FloatingIncrement increment_;
   Mat3 turning_ = Mat3::Zero();
   double motion_ = 0.0;
   double share_at_start_ = 0.5;
+  double kept_ = 1.0;  ///< what drag leaves of the momenta in half a step
   VecX known_;         ///< h × (momenta + half of the loads' impulses)
   VecX linearized_q_;  ///< Δq where the elastic forces were evaluated
   VecX force_, stiff_force_, mass_force_, middle_, difference_;

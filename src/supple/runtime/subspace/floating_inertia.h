@@ -33,6 +33,8 @@ class FloatingInertia {
   const Eigen::Matrix<double, 3, Eigen::Dynamic>& shape_moments() const { return shape_moments_; }  ///< S
 
   FrameMoments moments_at(const VecX& q) const;
+  /// The same without allocation.
+  void moments_at(const VecX& q, FrameMoments& result) const { advance_moments(rest_moments_, q, result); }
   /// Computes the moments at q without allocation, from `start`, those at q − Δq.
   void advance_moments(const FrameMoments& start, const VecX& delta_q, FrameMoments& end) const;
   Vec3 first_moment(const VecX& q) const { return rest_first_ + shape_moments_ * q; }
