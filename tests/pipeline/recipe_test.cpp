@@ -18,7 +18,8 @@ class RecipeTest : public testing::Test {
   void SetUp() override {
     folder = std::filesystem::temp_directory_path() / ("supple_recipe_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
-    for (const char* name : {"hero.glb", "walk.bvh", "more.glb", "map.txt", "soft.txt", "tets.txt"})
+    for (const char* name :
+         {"hero.glb", "walk.bvh", "more.glb", "map.txt", "soft.txt", "tets.txt", "hero.msh", "hero.tgf", "hero.dmat"})
       ASSERT_TRUE(write_file_atomically(folder / name, "").ok());
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
@@ -41,7 +42,10 @@ Recipe full_recipe() {
   recipe.input = "hero.glb";
   recipe.scale = 0.01;
   recipe.clips = {"Arm|walk", "say \"hi\"", "back\\slash", "tab\there"};
+  recipe.handles = {"hero.tgf", "hero.dmat", {"map.txt", "soft.txt"}, 23.976};
   recipe.dual_quaternions = true;
+  recipe.body_mesh = "hero.msh";
+  recipe.file_materials = false;
   recipe.tets = 12345;
   recipe.keep_separate = false;
   recipe.graded = true;
@@ -111,6 +115,34 @@ TEST_F(RecipeTest, DefaultsAreRead) {
   const Result<Recipe> written = parse(write_recipe(plain));
   ASSERT_TRUE(written.ok()) << written.error().message;
   EXPECT_TRUE(*written == plain);
+}
+
+TEST_F(RecipeTest, OwnBodiesKeepTheirMaterialsUnlessTheRecipeSaysSome) {
+  const auto kept = [&](const std::string& text) {
+    const Result<Recipe> recipe = parse("input = \"hero.glb\"\n[body]\nmesh = \"hero.msh\"\n" + text);
+    EXPECT_TRUE(recipe.ok()) << recipe.error().message;
+    return recipe.ok() && recipe->file_materials && recipe->body_mesh == "hero.msh";
+  };
+  EXPECT_TRUE(kept(""));
+  EXPECT_TRUE(kept("[material]\nmodel = \"stvk\""));
+  EXPECT_FALSE(kept("[material]\nfrequency = 3"));
+  EXPECT_FALSE(kept("[material]\ndensity = 900"));
+  EXPECT_TRUE(kept("materials = \"mesh\"\n[material]\nfrequency = 3"));
+  EXPECT_FALSE(kept("materials = \"recipe\""));
+  expect_refusal("[body]\nmesh = \"none.msh\"", "line 3", "doesn't exist");
+  expect_refusal("[body]\nmaterials = \"mesh\"", "line 3", "those of a \"mesh\"");
+  expect_refusal("[body]\nmesh = \"hero.msh\"\nmaterials = \"steel\"", "line 4", "mesh, recipe");
+}
+
+TEST_F(RecipeTest, HandlesAreReadWithTheirParts) {
+  const Result<Recipe> recipe =
+      parse("input = \"hero.msh\"\n[rig]\nhandles = \"hero.tgf\"\nweights = \"hero.dmat\"\nmotions = [\"map.txt\"]");
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message;
+  EXPECT_EQ(recipe->handles, (RecipeHandles{"hero.tgf", "hero.dmat", {"map.txt"}, 30}));
+  expect_refusal("[rig]\nweights = \"hero.dmat\"", "line 3", "belongs to \"handles\"");
+  expect_refusal("[rig]\nhandles = \"none.tgf\"", "line 3", "doesn't exist");
+  expect_refusal("[rig]\nhandles = \"hero.tgf\"\nmotions = [\"none.txt\"]", "line 4", "none.txt, which doesn't exist");
+  expect_refusal("[rig]\nhandles = \"hero.tgf\"\nrate = 0", "line 4", "frames per second");
 }
 
 TEST_F(RecipeTest, LongListsAndRemarksAreBroken) {

@@ -100,6 +100,7 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
     if (recipe.flesh.fit) settings.surface = rig.rig();
   }
   settings.store = &store;
+  if (body.file_materials) settings.frequency.reset();
   const KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
   const bool own_poses = !source.poses.empty();
   constexpr int all = 1000;

@@ -11,6 +11,7 @@
 #include "supple/io/motion/joint_map.h"
 #include "supple/io/text_scanner.h"
 #include "supple/pipeline/character/character_body.h"
+#include "supple/pipeline/character/handle_character.h"
 #include "supple/rig/motion/clip_motion.h"
 #include "supple/rig/motion/inverse_kinematics.h"
 #include "supple/rig/motion/joint_roles.h"
@@ -419,7 +420,7 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
 }
 
 Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder) {
-  Result<CharacterFile> file = read_character_file(folder / recipe.input);
+  Result<CharacterFile> file = read_input(recipe, folder);
   SUPPLE_RETURN_IF_ERROR(file);
   return follow_recipe(std::move(*file), recipe, folder);
 }

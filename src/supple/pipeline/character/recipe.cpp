@@ -76,10 +76,27 @@ void read_pair(TomlReader& toml, const toml::table& table, std::string_view key,
 
 // ---- the sections ---------------------------------------------------------------------------------------------------
 
-void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+/// A recipe that says what the flesh is made of means all of it, unless it says otherwise.
+void read_own_body(TomlReader& toml, const toml::table& root, const toml::table& body,
+                   const std::filesystem::path& folder, Recipe& recipe) {
+  read_path(toml, body, "mesh", folder, recipe.body_mesh);
+  if (recipe.body_mesh.empty()) {
+    if (body.contains("materials"))
+      toml.fail(*body.get("materials"), "\"materials\" are those of a \"mesh\"; name one, or leave it out");
+    return;
+  }
+  recipe.source.note("body", recipe.body_mesh, line_of(*body.get("mesh")));
+  if (const toml::table* material = toml.table(root, "material"))
+    for (const char* key : {"young", "frequency", "poisson", "density"})
+      if (material->contains(key)) recipe.file_materials = false;
+  if (const auto whose = toml.read_word(body, "materials", Keys{"mesh", "recipe"})) recipe.file_materials = *whose == 0;
+}
+
+void read_body(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   const toml::table* body = toml.table(root, "body");
   if (!body) return;
-  toml.only_keys(*body, "[body]", Keys{"tets", "keep_separate", "graded", "exclude"});
+  toml.only_keys(*body, "[body]", Keys{"mesh", "materials", "tets", "keep_separate", "graded", "exclude"});
+  read_own_body(toml, root, *body, folder, recipe);
   toml.read(*body, "tets", recipe.tets, TetMeshingOptions::min_tets);
   if (recipe.tets > TetMeshingOptions::max_tets)
     toml.fail(*body->get("tets"), fmt::format("\"tets\" must be at most {}", TetMeshingOptions::max_tets));
@@ -88,9 +105,33 @@ void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   read_names(toml, *body, "exclude", "mesh", recipe.exclude, recipe.source);
 }
 
-void read_rig(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+void read_paths(TomlReader& toml, const toml::table& table, std::string_view key, const std::filesystem::path& folder,
+                std::vector<std::string>& paths, RecipeSource& source) {
+  read_names(toml, table, key, key, paths, source);
+  for (const std::string& path : paths)
+    if (std::error_code unknown; !std::filesystem::is_regular_file(folder / path, unknown))
+      toml.fail(*table.get(key), fmt::format("\"{}\" names the file {}, which doesn't exist; paths are relative to "
+                                             "the recipe's folder",
+                                             key, path));
+}
+
+void read_handles(TomlReader& toml, const toml::table& rig, const std::filesystem::path& folder, Recipe& recipe) {
+  RecipeHandles& handles = recipe.handles;
+  read_path(toml, rig, "handles", folder, handles.file);
+  for (const char* key : {"weights", "motions", "rate"})
+    if (rig.contains(key) && handles.file.empty())
+      toml.fail(*rig.get(key), fmt::format("\"{}\" belongs to \"handles\"; name their file, or leave it out", key));
+  if (handles.file.empty()) return;
+  recipe.source.note("handles", handles.file, line_of(*rig.get("handles")));
+  read_path(toml, rig, "weights", folder, handles.weights);
+  read_paths(toml, rig, "motions", folder, handles.motions, recipe.source);
+  read_between(toml, rig, "rate", "frames per second", 1, 1e4, handles.rate);
+}
+
+void read_rig(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   if (const toml::table* rig = toml.table(root, "rig")) {
-    toml.only_keys(*rig, "[rig]", Keys{"skinning"});
+    toml.only_keys(*rig, "[rig]", Keys{"handles", "weights", "motions", "rate", "skinning"});
+    read_handles(toml, *rig, folder, recipe);
     recipe.dual_quaternions = toml.read_word(*rig, "skinning", Keys{"linear", "dual_quaternion"}).value_or(0) == 1;
   }
   const toml::table* bones = toml.table(root, "bones");
@@ -437,8 +478,8 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
   if (root.contains("clips")) read_names(toml, root, "clips", "clip", recipe.clips.emplace(), recipe.source);
-  read_body(toml, root, recipe);
-  read_rig(toml, root, recipe);
+  read_body(toml, root, folder, recipe);
+  read_rig(toml, root, folder, recipe);
   read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
   read_flesh(toml, root, recipe);

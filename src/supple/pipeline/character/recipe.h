@@ -65,6 +65,15 @@ struct RecipePose {
   bool operator==(const RecipePose&) const = default;
 };
 
+/// [rig] of an input that is a bare mesh: handles of the research formats (io/motion/handle_rig.h).
+struct RecipeHandles {
+  std::string file;                  ///< points or bones, .tgf or .json; empty: the input has a rig of its own
+  std::string weights;               ///< .dmat; empty: those of the file or, where it has none, bounded biharmonic ones
+  std::vector<std::string> motions;  ///< .txt or .json: clips, named after their files
+  double rate = 30;                  ///< frames per second of motions that don't say it
+  bool operator==(const RecipeHandles&) const = default;
+};
+
 /// A curve that moves the skin, through joints of the character.
 struct RecipeWire {
   std::string name;
@@ -147,9 +156,12 @@ struct Recipe {
   std::string input;
   double scale = 1;                               ///< metres per unit of the input
   std::optional<std::vector<std::string>> clips;  ///< of the input; absent: all
+  RecipeHandles handles;
   bool dual_quaternions = false;
   std::vector<RecipeWire> wires;  ///< in place of skinning, where there are any
   // [body]
+  std::string body_mesh;       ///< tetrahedra in place of the mesher's; empty: none
+  bool file_materials = true;  ///< those of its regions go before [material]
   int tets = TetMeshingOptions{}.tets;
   bool keep_separate = true;
   bool graded = false;

@@ -102,8 +102,25 @@ void write_head(RecipeWriter& out, const Recipe& recipe) {
   }
 }
 
+void write_handles(RecipeWriter& out, const RecipeHandles& handles) {
+  out.key("handles", toml_text(handles.file), "Points or bones that move the input, which is a bare mesh.");
+  if (!handles.weights.empty())
+    out.key("weights", toml_text(handles.weights), "How much of each vertex of the input hangs on each handle.");
+  if (!handles.motions.empty()) {
+    out.key("motions", list(handles.motions), "Clips, each named after its file.");
+    out.key("rate", number(handles.rate), "Their frames per second, where the files don't say.");
+  }
+}
+
 void write_body(RecipeWriter& out, const Recipe& recipe) {
   out.section("[body]");
+  if (!recipe.body_mesh.empty()) {
+    out.key(
+        "mesh", toml_text(recipe.body_mesh),
+        "Tetrahedra around the input, in its units and place; \"tets\", \"keep_separate\" and \"graded\" aren't used.");
+    out.key("materials", recipe.file_materials ? "\"mesh\"" : "\"recipe\"",
+            "Whose materials: those of the mesh's regions, where it has any, or those of [material].");
+  }
   out.key("tets", std::to_string(recipe.tets), "About how many tetrahedra to fill the character with.");
   out.key("keep_separate", word(recipe.keep_separate),
           "Parts that only come near each other (thighs, fingers) don't grow together.");
@@ -111,6 +128,7 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
           "Cells grow towards the inside, so that as many tetrahedra make a finer skin.");
   out.key("exclude", list(recipe.exclude), "Meshes that only follow the joints, as they do without us.");
   out.section("[rig]");
+  if (!recipe.handles.file.empty()) write_handles(out, recipe.handles);
   out.key("skinning", recipe.dual_quaternions ? "\"dual_quaternion\"" : "\"linear\"",
           "How joints bend the skin: \"linear\" as glTF and engines do, or \"dual_quaternion\".");
   for (const RecipeWire& wire : recipe.wires) {
