@@ -72,6 +72,10 @@ Recipe full_recipe() {
   recipe.locals = {{"he\"ad", {"neck", "head"}, {}, {}, 20},
                    {"tail", {}, {Vec3(0, 1.0 / 3, -0.5)}, {{Vec3(0, 1, 0), Vec3(1e-7, 2, 3)}}, 0}};
   recipe.poses = {{"bent", "", 0}, {"stride", "Arm|walk", 0.3}};
+  recipe.corrections = {{"elbow_fix", {"arm"}, {Vec3(0, 0.1 + 0.2, 90)}, "", 0},
+                        {"both", {"arm", "hand"}, {Vec3(1, 0, 0), Vec3(0, 1, 0)}, "", 0},
+                        {"moment", {"arm"}, {}, "Arm|walk", 0.7},
+                        {"whole", {}, {}, "Arm|walk", 0}};
   recipe.flesh.angle = 30;
   recipe.flesh.fit = true;
   recipe.motions = {{"walk.bvh", "stroll", "map.txt", std::array{10, 250}}, {"more.glb", "", "", std::nullopt}};
@@ -132,6 +136,29 @@ TEST_F(RecipeTest, OwnBodiesKeepTheirMaterialsUnlessTheRecipeSaysSome) {
   expect_refusal("[body]\nmesh = \"none.msh\"", "line 3", "doesn't exist");
   expect_refusal("[body]\nmaterials = \"mesh\"", "line 3", "those of a \"mesh\"");
   expect_refusal("[body]\nmesh = \"hero.msh\"\nmaterials = \"steel\"", "line 4", "mesh, recipe");
+}
+
+TEST_F(RecipeTest, CorrectionsSayTheirPose) {
+  const auto read = [&](const std::string& text) { return parse("input = \"hero.glb\"\n" + text).value().corrections; };
+  EXPECT_FALSE(read(""));
+  EXPECT_TRUE(read("correction = []")->empty());
+  Recipe none;
+  none.input = "hero.glb";
+  none.corrections.emplace();
+  EXPECT_EQ(parse(write_recipe(none)).value(), none);
+  const std::string start = "[[correction]]\ntarget = \"fix\"\n";  // lines 2 and 3
+  EXPECT_EQ(read(start + "joint = \"arm\"\nrotation = [0, 0, 90]")->at(0).rotations.at(0), Vec3(0, 0, 90));
+  expect_refusal(start, "line 2", "needs the pose that it is for");
+  expect_refusal(start + "joint = \"arm\"", "line 2", "needs the pose that it is for");
+  expect_refusal(start + "joints = [\"a\", \"b\"]\nrotations = [[0, 0, 90]]", "line 2", "as many \"joints\"");
+  expect_refusal(start + "joint = \"a\"\njoints = [\"b\"]\nrotation = [0, 0, 90]", "line 5", "not both");
+  expect_refusal(start + "joint = \"a\"\nrotation = [0, 90]", "line 5", "rotation");
+  expect_refusal(start + "clip = \"walk\"", "line 2", "\"clip\" and \"time\" together");
+  expect_refusal(start + "joint = \"a\"\nrotation = [0, 0, 9]\nclip = \"walk\"\ntime = 1", "line 2",
+                 "leave one of them");
+  expect_refusal("[[correction]]\njoint = \"a\"\nrotation = [0, 0, 9]", "line 2", "needs the key \"target\"");
+  const std::string turned = start + "joint = \"a\"\nrotation = [0, 0, 9]\n";
+  expect_refusal(turned + turned, "line 6", "two corrections have the target \"fix\"");
 }
 
 TEST_F(RecipeTest, HandlesAreReadWithTheirParts) {

@@ -68,6 +68,8 @@ Status add_pose_paint(const Recipe& recipe, PaintQuantity quantity, std::span<co
     if (paint.quantity == quantity) neutral = paint.values;
   std::vector<std::string> names;
   for (const RecipePose& pose : recipe.poses) names.push_back(pose.name);
+  if (recipe.corrections)
+    for (const RecipeCorrection& correction : *recipe.corrections) names.push_back(correction.target);
   Result<PosePaint> made = make_pose_paint(names, neutral, painted);
   SUPPLE_RETURN_IF_ERROR(made);
   result.pose_paints.emplace_back(quantity, std::move(*made));

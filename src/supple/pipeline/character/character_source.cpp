@@ -11,6 +11,7 @@
 #include "supple/io/motion/joint_map.h"
 #include "supple/io/text_scanner.h"
 #include "supple/pipeline/character/character_body.h"
+#include "supple/pipeline/character/corrections.h"
 #include "supple/pipeline/character/handle_character.h"
 #include "supple/rig/motion/clip_motion.h"
 #include "supple/rig/motion/inverse_kinematics.h"
@@ -341,11 +342,19 @@ double height_of(const CharacterSource& source) {
 std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseState& state) {
   CharacterPose pose = rig.neutral();
   rig.set_joints(state.locals, pose);
-  if (state.corrected) {
-    for (const ParameterGroup& group : rig.rig()->layout().groups)
-      if (group.kind == ParameterKind::scalar && group.name == state.name) pose.p[to_size(group.first)] = 1;
-  }
+  if (state.corrected)
+    for (const Index place : morph_places(rig, state.name)) pose.p[to_size(place)] = 1;
   return pose.p;
+}
+
+std::vector<NamedPose> named_poses(const CharacterSource& source) {
+  std::vector<NamedPose> poses;
+  for (std::size_t k = 0; k < source.poses.size(); ++k) {
+    const RecipePoseState& state = source.poses[k];
+    if (k >= source.recipe.poses.size() || source.recipe.poses[k].clip.empty())
+      poses.push_back({state.name, state.locals, state.corrected, state.joints});
+  }
+  return poses;
 }
 
 std::vector<DistinctPose> distinct_poses(const CharacterSource& source, int most) {
@@ -414,9 +423,13 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
     SUPPLE_RETURN_IF_ERROR(state);
     poses.push_back(std::move(*state));
   }
+  Recipe followed = recipe;
+  SUPPLE_RETURN_IF_ERROR(add_corrections(file.poses, followed, character, poses));
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
-  return CharacterSource{std::move(file), recipe, folder, std::move(character), std::move(poses), std::move(*rig)};
+  CharacterSource source{std::move(file), followed, folder, std::move(character), std::move(poses), std::move(*rig)};
+  if (followed.corrections) SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), source.character));
+  return source;
 }
 
 Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder) {

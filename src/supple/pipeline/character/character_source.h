@@ -13,6 +13,7 @@
 #include "supple/pipeline/character/recipe.h"
 #include "supple/rig/character_rig.h"
 #include "supple/rig/example_pose.h"
+#include "supple/rig/pose_morphs.h"
 
 namespace supple {
 
@@ -27,17 +28,18 @@ Result<CharacterFile> read_character_file(const std::filesystem::path& path);
 /// A pose of the recipe as the skeleton takes it.
 struct RecipePoseState {
   std::string name;
-  Pose locals;             ///< of all joints
-  bool corrected = false;  ///< a morph target of the same name belongs to it
+  Pose locals;                     ///< of all joints
+  bool corrected = false;          ///< a morph target of the same name belongs to it
+  std::vector<Index> joints = {};  ///< that its correction follows; empty: all
 };
 
 struct CharacterSource {
   CharacterFile file;
-  Recipe recipe;                 ///< [body], [material] and [flesh] may be changed before an engine builds
-  std::filesystem::path folder;  ///< that the recipe's paths start from
-  RawCharacter character;        ///< in metres; clips of the input, then motions, keyframes and reaches
-  std::vector<RecipePoseState> poses;
-  CharacterRig rig;  ///< as the recipe wants it, see recipe_rig()
+  Recipe recipe;                       ///< [body], [material] and [flesh] may be changed before an engine builds
+  std::filesystem::path folder;        ///< that the recipe's paths start from
+  RawCharacter character;              ///< in metres; clips of the input, then motions, keyframes and reaches
+  std::vector<RecipePoseState> poses;  ///< those of [[pose]], then those of corrections
+  CharacterRig rig;                    ///< as the recipe wants it, see recipe_rig()
 };
 
 /// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe().
@@ -61,6 +63,10 @@ Result<CharacterRig> recipe_rig(const Recipe& recipe, const RawCharacter& charac
 
 /// A pose of the recipe in the rig's parameters: a corrected one with the weight of its morph target at one.
 std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseState& state);
+
+/// Poses that the character's file names, and those of corrections. Moments of clips may be poses of the model, but
+/// nobody has corrected them.
+std::vector<NamedPose> named_poses(const CharacterSource& source);
 
 /// A pose that differs from the neutral one and from those before it by more than a degree.
 struct DistinctPose {

@@ -144,13 +144,9 @@ Result<std::string> build_bytes(const CharacterSource& source, const CharacterBo
   return encode_character(asset_of(source.recipe, *reduced));
 }
 
-/// What a game moves the asset with. Moments of clips are poses of the model, but nobody has corrected them.
+/// What a game moves the asset with.
 Result<std::shared_ptr<const CharacterDrive>> drive_of(const CharacterSource& source) {
-  std::vector<NamedPose> poses;
-  for (std::size_t k = 0; k < source.poses.size(); ++k)
-    if (k < source.recipe.poses.size() && source.recipe.poses[k].clip.empty())
-      poses.push_back({source.poses[k].name, source.poses[k].locals, source.poses[k].corrected});
-  return make_character_drive(source.character, source.rig, poses, source.recipe.scale);
+  return make_character_drive(source.character, source.rig, named_poses(source), source.recipe.scale);
 }
 
 /// What the store has, or what is built now; in both cases as the file format has it.

@@ -413,6 +413,54 @@ void read_poses(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   });
 }
 
+/// "joint" or "joints", "rotation" or "rotations": one of each kind.
+void read_turns(TomlReader& toml, const toml::table& table, RecipeCorrection& correction, RecipeSource& source) {
+  std::string joint;
+  read_name(toml, table, "joint", "joint", joint, source);
+  read_names(toml, table, "joints", "joint", correction.joints, source);
+  std::optional<Vec3> rotation;
+  read_vector(toml, table, "rotation", "degrees", rotation);
+  if (const toml::node* node = table.get("rotations"); node && !read_places(*node, correction.rotations))
+    toml.fail(*node, "\"rotations\" must be a list of angles in degrees, such as [[0, 0, 30], [0, 0, 90]]");
+  if (!joint.empty() && table.contains("joints"))
+    toml.fail(*table.get("joints"), "[[correction]] has \"joint\" or \"joints\", not both");
+  if (rotation && table.contains("rotations"))
+    toml.fail(*table.get("rotations"), "[[correction]] has \"rotation\" or \"rotations\", not both");
+  if (!joint.empty()) correction.joints = {joint};
+  if (rotation) correction.rotations = {*rotation};
+}
+
+RecipeCorrection read_correction(TomlReader& toml, const toml::table& table, RecipeSource& source) {
+  toml.only_keys(table, "[[correction]]", Keys{"target", "joint", "joints", "rotation", "rotations", "clip", "time"});
+  toml.require(table, "[[correction]]", "target");
+  RecipeCorrection correction;
+  read_name(toml, table, "target", "morph target", correction.target, source);
+  read_turns(toml, table, correction, source);
+  read_name(toml, table, "clip", "clip", correction.clip, source);
+  if (table.contains("time") != table.contains("clip"))
+    toml.fail(table, "[[correction]] needs \"clip\" and \"time\" together");
+  read_between(toml, table, "time", "seconds", 0, 1e6, correction.time);
+  if (!correction.clip.empty() && !correction.rotations.empty())
+    toml.fail(table, "the pose of a [[correction]] is that of \"clip\" or that of rotations; leave one of them out");
+  if (correction.clip.empty() && (correction.joints.empty() || correction.rotations.size() != correction.joints.size()))
+    toml.fail(table,
+              "[[correction]] needs the pose that it is for: \"joint\" and \"rotation\", as many \"joints\" as "
+              "\"rotations\", or \"clip\" and \"time\"");
+  return correction;
+}
+
+void read_corrections(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  if (!root.contains("correction")) return;
+  recipe.corrections.emplace();
+  toml.tables(root, "correction", [&](const toml::table& table) {
+    RecipeCorrection correction = read_correction(toml, table, recipe.source);
+    for (const RecipeCorrection& other : *recipe.corrections)
+      if (other.target == correction.target)
+        toml.fail(table, fmt::format("two corrections have the target \"{}\"", correction.target));
+    recipe.corrections->push_back(std::move(correction));
+  });
+}
+
 void read_paints(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   toml.tables(root, "paint", [&](const toml::table& table) {
     const RecipePaint paint = read_paint(toml, table, folder, recipe.source);
@@ -473,7 +521,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   recipe.source.file = name;
   toml.only_keys(root, "a recipe",
                  Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "local",
-                      "paint", "pose", "motion", "keyframes", "reach"});
+                      "paint", "pose", "correction", "motion", "keyframes", "reach"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
@@ -485,6 +533,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   read_flesh(toml, root, recipe);
   read_locals(toml, root, recipe);
   read_poses(toml, root, recipe);
+  read_corrections(toml, root, recipe);
   read_paints(toml, root, folder, recipe);
   toml.tables(root, "motion",
               [&](const toml::table& table) { recipe.motions.push_back(read_motion(toml, table, folder)); });

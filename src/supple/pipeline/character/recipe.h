@@ -65,6 +65,17 @@ struct RecipePose {
   bool operator==(const RecipePose&) const = default;
 };
 
+/// [[correction]]: a morph target that an artist sculpted, and the pose that it is for: joints turned from their rest,
+/// or a moment of a clip.
+struct RecipeCorrection {
+  std::string target;               ///< name of the morph target
+  std::vector<std::string> joints;  ///< that it follows; empty, with a clip: all
+  std::vector<Vec3> rotations;      ///< of each of them [degrees], as keyframes have it; none with a clip
+  std::string clip;
+  double time = 0;  ///< [s]
+  bool operator==(const RecipeCorrection&) const = default;
+};
+
 /// [rig] of an input that is a bare mesh: handles of the research formats (io/motion/handle_rig.h).
 struct RecipeHandles {
   std::string file;                  ///< points or bones, .tgf or .json; empty: the input has a rig of its own
@@ -177,6 +188,7 @@ struct Recipe {
   std::vector<RecipeLocal> locals;  ///< none: from the skeleton
   std::vector<RecipePaint> paints;
   std::vector<RecipePose> poses;
+  std::optional<std::vector<RecipeCorrection>> corrections;  ///< absent: those that names of morph targets tell
   std::vector<RecipeMotion> motions;
   std::vector<RecipeKeyframes> keyframes;
   std::vector<RecipeReach> reaches;

@@ -100,6 +100,8 @@ void write_head(RecipeWriter& out, const Recipe& recipe) {
     out.blank();
     out.key("clips", list(*recipe.clips), "Clips of the input to use; without this line: all.");
   }
+  if (recipe.corrections && recipe.corrections->empty())
+    out.key("correction", "[]", "No morph target is taken as a correction, whatever its name.");
 }
 
 void write_handles(RecipeWriter& out, const RecipeHandles& handles) {
@@ -262,6 +264,20 @@ void write_reach(RecipeWriter& out, const RecipeReach& reach) {
   }
 }
 
+void write_correction(RecipeWriter& out, const RecipeCorrection& correction) {
+  out.section("[[correction]]");
+  out.key("target", toml_text(correction.target), "A morph target, and the pose that it was sculpted for.");
+  if (correction.joints.size() == 1) out.key("joint", toml_text(correction.joints.front()));
+  if (correction.joints.size() > 1) out.key("joints", list(correction.joints));
+  std::vector<std::string> turns;
+  for (const Vec3& rotation : correction.rotations) turns.push_back(vector(rotation));
+  if (turns.size() == 1) out.key("rotation", turns.front(), "In degrees about x, then y, then z.");
+  if (turns.size() > 1) out.key("rotations", fmt::format("[{}]", fmt::join(turns, ", ")));
+  if (correction.clip.empty()) return;
+  out.key("clip", toml_text(correction.clip));
+  out.key("time", number(correction.time), "In seconds.");
+}
+
 void write_motion(RecipeWriter& out, const RecipeMotion& motion) {
   out.section("[[motion]]");
   out.key("file", toml_text(motion.file));
@@ -297,6 +313,8 @@ std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes) {
     out.key("clip", toml_text(pose.clip));
     out.key("time", number(pose.time), "In seconds.");
   }
+  if (recipe.corrections)
+    for (const RecipeCorrection& correction : *recipe.corrections) write_correction(out, correction);
   for (const RecipeMotion& motion : recipe.motions) write_motion(out, motion);
   for (const RecipeKeyframes& clip : recipe.keyframes) write_keyframes(out, clip);
   for (const RecipeReach& reach : recipe.reaches) write_reach(out, reach);
