@@ -116,6 +116,7 @@ Report run_pose(const Options& options) {
   add_pose_characters(report, options);  // forks: before anything uses more than one thread
   if (options.wants("modes")) add_pose_modes(report, options);
   if (options.wants("mascot")) add_pose_steps(report, options);
+  if (options.wants("truth")) add_pose_truth(report, options);
   return report;
 }
 

@@ -88,6 +88,8 @@ Report run_pose(const Options& options);
 /// Parts of run_pose: Table 3, the steps of our characters beside their full simulations, with the stages of a step
 /// (Table 2), the comparisons of Figures 4 to 15, a character of 50,000 tetrahedra, and a crowd.
 void add_pose_characters(Report& report, const Options& options);
+/// Errors of our characters and of strangers' against their full simulations, a part of run_pose.
+void add_pose_truth(Report& report, const Options& options);
 /// The mascot beside its full simulation, a part of run_pose.
 void add_pose_steps(Report& report, const Options& options);
 /// Modes of posed characters under contact, a part of run_pose.

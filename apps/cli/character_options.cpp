@@ -9,6 +9,7 @@ void CharacterOptions::apply(Recipe& recipe) const {
   if (frequency) {
     recipe.material.frequency = *frequency;
     recipe.material.young.reset();
+    recipe.file_materials = false;
   }
   if (damping) recipe.flesh.damping = *damping;
   if (size) recipe.flesh.size = *size;

@@ -3,6 +3,7 @@
 
 #include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/bones.h"
+#include "supple/pipeline/character/corrections.h"
 
 #include <algorithm>
 
@@ -100,6 +101,10 @@ Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::stri
   RecipeProposal proposal;
   proposal.recipe = first_recipe(file, input, tets);
   proposal.notes = remarks(proposal.recipe, *found);
+  std::vector<std::string> told, corrections;
+  std::vector<RecipeCorrection> corrected = recognise_corrections(file.character, file.poses, told);
+  for (const RecipeCorrection& correction : corrected) corrections.push_back(correction.target);
+  if (!corrected.empty()) proposal.recipe.corrections = std::move(corrected);
   const auto row = [&](std::string_view name, const std::vector<std::string>& things) {
     proposal.summary.push_back(fmt::format("{:<14}{}", name, things.empty() ? "none" : some_of(things)));
   };
@@ -107,6 +112,8 @@ Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::stri
   row("clips", found->clips);
   row("hard parts", found->hard);
   row("poses", found->poses);
+  if (!corrections.empty()) row("corrections", corrections);
+  for (const std::string& remark : told) proposal.summary.push_back(fmt::format("{:<14}{}", "remark", remark));
   proposal.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh sways {:g} times a second", "body", found->size,
                                          proposal.recipe.material.frequency));
   proposal.json = {{"tets", tets},
@@ -117,6 +124,7 @@ Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::stri
                    {"clips", found->clips},
                    {"hard_parts", found->hard},
                    {"poses", found->poses},
+                   {"corrections", corrections},
                    {"attributes", found->attributes}};
   return proposal;
 }

@@ -149,6 +149,42 @@ TEST(DriveArchive, MorphsFollowPoses) {
   EXPECT_EQ(weight(0.8, 1), 7);
 }
 
+/// A correction that names its joint looks at nothing else, and fades on the far side of rest and beyond its pose.
+TEST(DriveArchive, MorphsFollowTheirJointAlone) {
+  const RawCharacter character = tube();
+  const CharacterRig rig = CharacterRig::create(character).value();
+  std::vector<NamedPose> poses = bent_pose(character);
+  poses.resize(1);
+  poses[0].joints = {1};
+  const auto morphs = PoseMorphs::create(rig, poses).value();
+  ASSERT_TRUE(morphs);
+  ASSERT_EQ(morphs->local_spaces().size(), 1u);
+  std::vector<double> scratch(morphs->scratch_size());
+  CharacterPose pose = rig.neutral();
+  const auto weight = [&](double angle, double other) {
+    Pose locals = rest_pose(character.skeleton);
+    locals[1].rotation = Quat(Eigen::AngleAxisd(angle, Vec3::UnitX()));
+    locals[2].rotation = Quat(Eigen::AngleAxisd(other, Vec3::UnitZ()));
+    rig.set_joints(locals, pose);
+    const char held = 0;
+    morphs->apply(pose.p, std::span(&held, 1), scratch);
+    return pose.p[to_size(morphs->followers()[0].place)];
+  };
+  for (const double other : {0.0, 1.5}) {
+    EXPECT_NEAR(weight(0, other), 0, 1e-9);
+    EXPECT_NEAR(weight(0.4, other), 0.5, 1e-9);
+    EXPECT_NEAR(weight(0.8, other), 1, 1e-9);
+    EXPECT_NEAR(weight(1.2, other), 0.5, 1e-9);
+    EXPECT_NEAR(weight(-0.8, other), 0, 1e-9);
+  }
+  const auto drive = make_character_drive(character, rig, poses).value();
+  expect_same_drive(*drive);
+  const auto again = decoded(encoded(*drive));
+  ASSERT_TRUE(again->pose_morphs);
+  EXPECT_EQ(again->pose_morphs->local_spaces().at(0).joints, std::vector<Index>{1});
+  EXPECT_EQ(again->pose_morphs->local_spaces()[0].reach, morphs->local_spaces()[0].reach);
+}
+
 TEST(DriveArchive, DamagedFilesAreRefusedOrReadButNeverCrash) {
   const RawCharacter character = tube();
   CharacterRigSettings wires;

@@ -15,7 +15,11 @@
 #include "supple/io/mesh/veg.h"
 #include "supple/io/mesh/vertex_list.h"
 #include "supple/io/motion/bvh.h"
+#include "supple/io/motion/dmat.h"
+#include "supple/io/motion/handle_json.h"
+#include "supple/io/motion/handle_motion.h"
 #include "supple/io/motion/mdd.h"
+#include "supple/io/motion/tgf.h"
 #include "supple/offline/sketch/sketch_recording.h"
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
@@ -324,6 +328,80 @@ void bvh(std::string_view bytes) {
     require(channel.values.size() == channel.times.size() * to_size(channel.width), "keys are whole");
     for (const double value : channel.values) require(std::isfinite(value), "numbers are finite");
   }
+}
+
+namespace {
+
+void check(const HandleRig& rig) {
+  require(!rig.handles.empty(), "there are handles");
+  for (const Handle& handle : rig.handles) {
+    require(handle.parent >= -1 && handle.parent < rig.size(), "parents exist");
+    require(handle.head.allFinite() && handle.tail.allFinite() && handle.rest.matrix().allFinite(),
+            "places are finite");
+  }
+  const Result<std::vector<Index>> order = parents_first(rig, "input");
+  require(order.ok() && order->size() == rig.handles.size(), "no bone is above itself");
+}
+
+void check(const Result<HandleMotion>& motion, const HandleRig& rig) {
+  if (!motion.ok()) {
+    require(motion.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  require(!motion->frames.empty(), "there are frames");
+  require(motion->root.empty() || motion->root.size() == motion->frames.size(), "the root moves in every frame");
+  for (const std::vector<Affine>& frame : motion->frames)
+    require(frame.size() == rig.handles.size(), "every handle moves in every frame");
+}
+
+/// Two handles, one below the other where they are bones.
+HandleRig two_handles(bool bones) {
+  return parse_tgf(bones ? "1 0 0 0\n2 0 1 0\n3 0 2 0\n#\n1 2 1\n2 3 1\n" : "1 0 0 0\n2 0 1 0\n#\n", "two").value();
+}
+
+}  // namespace
+
+void tgf(std::string_view bytes) {
+  const Result<HandleRig> rig = parse_tgf(bytes, "input");
+  if (rig.ok())
+    check(*rig);
+  else
+    require(rig.error().message.ends_with('.'), "refusals are sentences");
+}
+
+void dmat(std::string_view bytes) {
+  const Result<MatX> matrix = parse_dmat(bytes, "input");
+  if (!matrix.ok()) {
+    require(matrix.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  require(matrix->size() > 0 && matrix->allFinite(), "there are numbers");
+  const Result<MatX> again = parse_dmat(encode_dmat(*matrix), "again");
+  require(again.ok() && *again == *matrix, "what we write we can read");
+}
+
+void handle_motion(std::string_view bytes) {
+  for (const bool bones : {false, true}) {
+    const HandleRig rig = two_handles(bones);
+    check(parse_handle_motion(bytes, "input", rig), rig);
+  }
+}
+
+void handle_json(std::string_view bytes) {
+  HandleRig one = two_handles(true);
+  one.handles.resize(1);
+  check(parse_handle_frames(bytes, "input", one), one);
+  const Result<std::variant<JsonRig, HandleExample>> parsed = parse_handle_json(bytes, "input");
+  if (!parsed.ok()) {
+    require(parsed.error().message.ends_with('.'), "refusals are sentences");
+    return;
+  }
+  const auto* rig = std::get_if<JsonRig>(&*parsed);
+  if (rig == nullptr) return;
+  check(rig->rig);
+  check(rig->surface);
+  require(rig->weights.allFinite() && rig->weights.cols() == rig->rig.size(), "weights have a column for each bone");
+  require(to_size(rig->weights.rows()) == rig->surface.vertices.size(), "weights have a row for each vertex");
 }
 
 void mdd(std::string_view bytes) {

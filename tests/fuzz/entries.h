@@ -23,6 +23,10 @@ void subspace_archive(std::string_view bytes);   ///< once as it is, once with a
 void character_archive(std::string_view bytes);  ///< likewise
 void bvh(std::string_view bytes);
 void mdd(std::string_view bytes);
+void tgf(std::string_view bytes);
+void dmat(std::string_view bytes);
+void handle_motion(std::string_view bytes);  ///< of two bones, and of two points
+void handle_json(std::string_view bytes);    ///< as a rig, and as motion of one bone
 
 using Entry = void (*)(std::string_view);
 struct Target {
@@ -43,6 +47,10 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"character_archive", character_archive},
                                      {"gltf", gltf},
                                      {"bvh", bvh},
-                                     {"mdd", mdd}};
+                                     {"mdd", mdd},
+                                     {"tgf", tgf},
+                                     {"dmat", dmat},
+                                     {"handle_motion", handle_motion},
+                                     {"handle_json", handle_json}};
 
 }  // namespace supple::fuzz

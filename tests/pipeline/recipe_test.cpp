@@ -18,7 +18,8 @@ class RecipeTest : public testing::Test {
   void SetUp() override {
     folder = std::filesystem::temp_directory_path() / ("supple_recipe_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
-    for (const char* name : {"hero.glb", "walk.bvh", "more.glb", "map.txt", "soft.txt", "tets.txt"})
+    for (const char* name :
+         {"hero.glb", "walk.bvh", "more.glb", "map.txt", "soft.txt", "tets.txt", "hero.msh", "hero.tgf", "hero.dmat"})
       ASSERT_TRUE(write_file_atomically(folder / name, "").ok());
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
@@ -41,7 +42,10 @@ Recipe full_recipe() {
   recipe.input = "hero.glb";
   recipe.scale = 0.01;
   recipe.clips = {"Arm|walk", "say \"hi\"", "back\\slash", "tab\there"};
+  recipe.handles = {"hero.tgf", "hero.dmat", {"map.txt", "soft.txt"}, 23.976};
   recipe.dual_quaternions = true;
+  recipe.body_mesh = "hero.msh";
+  recipe.file_materials = false;
   recipe.tets = 12345;
   recipe.keep_separate = false;
   recipe.graded = true;
@@ -68,6 +72,10 @@ Recipe full_recipe() {
   recipe.locals = {{"he\"ad", {"neck", "head"}, {}, {}, 20},
                    {"tail", {}, {Vec3(0, 1.0 / 3, -0.5)}, {{Vec3(0, 1, 0), Vec3(1e-7, 2, 3)}}, 0}};
   recipe.poses = {{"bent", "", 0}, {"stride", "Arm|walk", 0.3}};
+  recipe.corrections = {{"elbow_fix", {"arm"}, {Vec3(0, 0.1 + 0.2, 90)}, "", 0},
+                        {"both", {"arm", "hand"}, {Vec3(1, 0, 0), Vec3(0, 1, 0)}, "", 0},
+                        {"moment", {"arm"}, {}, "Arm|walk", 0.7},
+                        {"whole", {}, {}, "Arm|walk", 0}};
   recipe.flesh.angle = 30;
   recipe.flesh.fit = true;
   recipe.flesh.local = true;
@@ -112,6 +120,57 @@ TEST_F(RecipeTest, DefaultsAreRead) {
   const Result<Recipe> written = parse(write_recipe(plain));
   ASSERT_TRUE(written.ok()) << written.error().message;
   EXPECT_TRUE(*written == plain);
+}
+
+TEST_F(RecipeTest, OwnBodiesKeepTheirMaterialsUnlessTheRecipeSaysSome) {
+  const auto kept = [&](const std::string& text) {
+    const Result<Recipe> recipe = parse("input = \"hero.glb\"\n[body]\nmesh = \"hero.msh\"\n" + text);
+    EXPECT_TRUE(recipe.ok()) << recipe.error().message;
+    return recipe.ok() && recipe->file_materials && recipe->body_mesh == "hero.msh";
+  };
+  EXPECT_TRUE(kept(""));
+  EXPECT_TRUE(kept("[material]\nmodel = \"stvk\""));
+  EXPECT_FALSE(kept("[material]\nfrequency = 3"));
+  EXPECT_FALSE(kept("[material]\ndensity = 900"));
+  EXPECT_TRUE(kept("materials = \"mesh\"\n[material]\nfrequency = 3"));
+  EXPECT_FALSE(kept("materials = \"recipe\""));
+  expect_refusal("[body]\nmesh = \"none.msh\"", "line 3", "doesn't exist");
+  expect_refusal("[body]\nmaterials = \"mesh\"", "line 3", "those of a \"mesh\"");
+  expect_refusal("[body]\nmesh = \"hero.msh\"\nmaterials = \"steel\"", "line 4", "mesh, recipe");
+}
+
+TEST_F(RecipeTest, CorrectionsSayTheirPose) {
+  const auto read = [&](const std::string& text) { return parse("input = \"hero.glb\"\n" + text).value().corrections; };
+  EXPECT_FALSE(read(""));
+  EXPECT_TRUE(read("correction = []")->empty());
+  Recipe none;
+  none.input = "hero.glb";
+  none.corrections.emplace();
+  EXPECT_EQ(parse(write_recipe(none)).value(), none);
+  const std::string start = "[[correction]]\ntarget = \"fix\"\n";  // lines 2 and 3
+  EXPECT_EQ(read(start + "joint = \"arm\"\nrotation = [0, 0, 90]")->at(0).rotations.at(0), Vec3(0, 0, 90));
+  expect_refusal(start, "line 2", "needs the pose that it is for");
+  expect_refusal(start + "joint = \"arm\"", "line 2", "needs the pose that it is for");
+  expect_refusal(start + "joints = [\"a\", \"b\"]\nrotations = [[0, 0, 90]]", "line 2", "as many \"joints\"");
+  expect_refusal(start + "joint = \"a\"\njoints = [\"b\"]\nrotation = [0, 0, 90]", "line 5", "not both");
+  expect_refusal(start + "joint = \"a\"\nrotation = [0, 90]", "line 5", "rotation");
+  expect_refusal(start + "clip = \"walk\"", "line 2", "\"clip\" and \"time\" together");
+  expect_refusal(start + "joint = \"a\"\nrotation = [0, 0, 9]\nclip = \"walk\"\ntime = 1", "line 2",
+                 "leave one of them");
+  expect_refusal("[[correction]]\njoint = \"a\"\nrotation = [0, 0, 9]", "line 2", "needs the key \"target\"");
+  const std::string turned = start + "joint = \"a\"\nrotation = [0, 0, 9]\n";
+  expect_refusal(turned + turned, "line 6", "two corrections have the target \"fix\"");
+}
+
+TEST_F(RecipeTest, HandlesAreReadWithTheirParts) {
+  const Result<Recipe> recipe =
+      parse("input = \"hero.msh\"\n[rig]\nhandles = \"hero.tgf\"\nweights = \"hero.dmat\"\nmotions = [\"map.txt\"]");
+  ASSERT_TRUE(recipe.ok()) << recipe.error().message;
+  EXPECT_EQ(recipe->handles, (RecipeHandles{"hero.tgf", "hero.dmat", {"map.txt"}, 30}));
+  expect_refusal("[rig]\nweights = \"hero.dmat\"", "line 3", "belongs to \"handles\"");
+  expect_refusal("[rig]\nhandles = \"none.tgf\"", "line 3", "doesn't exist");
+  expect_refusal("[rig]\nhandles = \"hero.tgf\"\nmotions = [\"none.txt\"]", "line 4", "none.txt, which doesn't exist");
+  expect_refusal("[rig]\nhandles = \"hero.tgf\"\nrate = 0", "line 4", "frames per second");
 }
 
 TEST_F(RecipeTest, LongListsAndRemarksAreBroken) {

@@ -91,7 +91,9 @@ TEST_F(FreeMotion, TheSurfaceIsWhereTheMeshIs) {
   for (std::size_t s = 0; s < rest.size(); ++s) {
     for (Index v = 0; v < body.model->vertex_count(); ++v) {
       const Vec3& x = body.model->rest_positions[to_size(v)];
-      if ((x - rest[s]).norm() < 1e-9) EXPECT_LT((x + u.segment<3>(3 * v) - surface[s]).norm(), 1e-12);
+      if ((x - rest[s]).norm() < 1e-9) {
+        EXPECT_LT((x + u.segment<3>(3 * v) - surface[s]).norm(), 1e-12);
+      }
     }
   }
 }

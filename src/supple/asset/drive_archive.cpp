@@ -187,34 +187,83 @@ void read_skin(ArchiveReader& reader, CharacterDrive& drive) {
 
 // ---- corrections ----------------------------------------------------------------------------------------------------
 
-void add_pose_morphs(ArchiveWriter& writer, const std::optional<PoseMorphs>& morphs) {
-  std::vector<Index> followers;
-  if (morphs)
-    for (const PoseMorphs::Follower& f : morphs->followers()) followers.insert(followers.end(), {f.place, f.pose});
-  writer.add("drive.followers", followers);
-  if (!morphs) return;
-  const PoseSpaceWeights& weights = morphs->weights();
+MatX poses_of(const PoseSpaceWeights& weights) {
   MatX poses(weights.layout().size(), weights.pose_count());
   for (Index i = 0; i < weights.pose_count(); ++i)
     poses.col(i) = Eigen::Map<const VecX>(weights.pose(i).data(), poses.rows());
-  writer.add("drive.corrected_poses", poses);
+  return poses;
+}
+
+std::vector<std::vector<double>> examples_of(const MatX& poses) {
+  std::vector<std::vector<double>> examples;
+  for (Eigen::Index i = 0; i < poses.cols(); ++i) examples.emplace_back(poses.col(i).begin(), poses.col(i).end());
+  return examples;
+}
+
+/// Numbers of the followers of one space: place and pose of each.
+std::vector<Index> followers_of(const PoseMorphs& morphs, Index space) {
+  std::vector<Index> numbers;
+  for (const PoseMorphs::Follower& f : morphs.followers())
+    if (f.space == space) numbers.insert(numbers.end(), {f.place, f.pose});
+  return numbers;
+}
+
+std::string space_name(std::size_t k) { return "drive.correction" + std::to_string(k); }
+
+/// Corrections that follow single joints come in arrays of their own, which other files don't have.
+void add_pose_morphs(ArchiveWriter& writer, const std::optional<PoseMorphs>& morphs) {
+  writer.add("drive.followers", morphs ? followers_of(*morphs, 0) : std::vector<Index>());
+  if (!morphs) return;
+  writer.add("drive.corrected_poses", poses_of(morphs->weights()));
+  const std::vector<PoseMorphs::LocalSpace>& spaces = morphs->local_spaces();
+  if (!spaces.empty()) writer.add("drive.corrections", std::vector<Index>{static_cast<Index>(spaces.size())});
+  for (std::size_t k = 0; k < spaces.size(); ++k) {
+    writer.add(space_name(k) + ".joints", spaces[k].joints);
+    writer.add(space_name(k) + ".followers", followers_of(*morphs, static_cast<Index>(k) + 1));
+    writer.add(space_name(k) + ".poses", poses_of(spaces[k].weights));
+  }
+}
+
+void read_followers(ArchiveReader& reader, const std::string& name, Index size, const MatX& poses, Index space,
+                    std::vector<PoseMorphs::Follower>& followers) {
+  const std::vector<Index> numbers = reader.indices(name, ArchiveReader::any, unlimited, 2);
+  for (std::size_t k = 0; k + 1 < numbers.size(); k += 2) {
+    if (numbers[k] >= size || numbers[k + 1] >= poses.cols()) return reader.misfit(name);
+    followers.push_back({numbers[k], numbers[k + 1], space});
+  }
+}
+
+/// Reads the corrections that follow single joints, where the file has any.
+std::vector<PoseMorphs::LocalExamples> read_local(ArchiveReader& reader, const CharacterRig& rig,
+                                                  std::vector<PoseMorphs::Follower>& followers) {
+  std::vector<PoseMorphs::LocalExamples> local;
+  if (!reader.archive().indices("drive.corrections").ok()) return local;
+  const Index count = reader.index("drive.corrections", RigArchive::most_poses), size = rig.rig()->layout().size();
+  for (Index k = 0; k < count && reader.ok(); ++k) {
+    const std::string name = space_name(to_size(k));
+    PoseMorphs::LocalExamples& space = local.emplace_back();
+    space.joints = reader.indices(name + ".joints", ArchiveReader::any, rig.skeleton().size());
+    const MatX poses = reader.matrix(name + ".poses", size, ArchiveReader::any);
+    if (poses.cols() < 1 || poses.cols() > RigArchive::most_poses) reader.misfit(name + ".poses");
+    read_followers(reader, name + ".followers", size, poses, k + 1, followers);
+    space.poses = examples_of(poses);
+  }
+  return local;
 }
 
 void read_pose_morphs(ArchiveReader& reader, CharacterDrive& drive) {
   const std::vector<Index> numbers = reader.indices("drive.followers", ArchiveReader::any, unlimited, 2);
-  if (!reader.ok() || numbers.empty()) return;
+  const bool local_ones = reader.archive().indices("drive.corrections").ok();
+  if (!reader.ok() || (numbers.empty() && !local_ones)) return;
   const Index size = drive.engine_rig().rig()->layout().size();
   const MatX poses = reader.matrix("drive.corrected_poses", size, ArchiveReader::any);
   if (poses.cols() > RigArchive::most_poses) reader.misfit("drive.corrected_poses");
   std::vector<PoseMorphs::Follower> followers;
-  for (std::size_t k = 0; k < numbers.size(); k += 2) {
-    if (numbers[k] >= size || numbers[k + 1] >= poses.cols()) reader.misfit("drive.followers");
-    followers.push_back({numbers[k], numbers[k + 1]});
-  }
+  read_followers(reader, "drive.followers", size, poses, 0, followers);
+  std::vector<PoseMorphs::LocalExamples> local = read_local(reader, drive.engine_rig(), followers);
   if (!reader.ok()) return;
-  std::vector<std::vector<double>> examples;
-  for (Eigen::Index i = 0; i < poses.cols(); ++i) examples.emplace_back(poses.col(i).begin(), poses.col(i).end());
-  Result<PoseMorphs> morphs = PoseMorphs::create(drive.engine_rig(), std::move(examples), std::move(followers));
+  Result<PoseMorphs> morphs =
+      PoseMorphs::create(drive.engine_rig(), examples_of(poses), std::move(followers), std::move(local));
   if (!morphs.ok()) return reader.note(morphs.error());
   drive.pose_morphs = std::move(*morphs);
 }

@@ -95,7 +95,9 @@ void read_pose_materials(ArchiveReader& reader, FullModel& model) {
     auto& own = model.pose_materials.emplace_back();
     for (std::size_t e = 0; e < model.mesh.elements.size(); ++e) {
       const auto row = static_cast<Eigen::Index>(e);
-      own.push_back({"", young(row, i), poisson(row, i), model.mesh.material_of(e).density});
+      const std::vector<Index>& material = model.mesh.element_material;
+      const double density = model.mesh.materials[material.empty() ? 0 : to_size(material[e])].density;
+      own.push_back({"", young(row, i), poisson(row, i), density});
       if (!sound(own.back())) return reader.misfit("material_poses.young");
     }
   }

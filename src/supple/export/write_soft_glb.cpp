@@ -120,15 +120,20 @@ Status add_curves(GltfDocument& document, const SoftMotion& motion, const std::v
   return {};
 }
 
-/// Meshes without soft targets keep the weights that a clip of another file brings.
+/// Meshes without soft targets keep the weights that a clip of another file brings, or that a clip of this file has got
+/// from corrections that follow its joints.
 Status add_foreign_weights(GltfDocument& document, const SoftMotion& motion, const std::vector<Index>& animations,
                            Index in_file, Index node, const CharacterMesh& mesh) {
   for (std::size_t c = 0; c < motion.clips.size(); ++c) {
-    if (motion.clips[c].clip < in_file) continue;
     const Channel* old = existing_weights(motion.character->clips[to_size(motion.clips[c].clip)], mesh);
-    if (old != nullptr)
-      SUPPLE_RETURN_IF_ERROR(
-          set_weight_channel(document, animations[c], node, old->times, old->values, old->interpolation));
+    if (old == nullptr) continue;
+    if (motion.clips[c].clip < in_file) {
+      const Result<Index> keys = weight_key_count(document, animations[c], node);
+      SUPPLE_RETURN_IF_ERROR(keys);
+      if (*keys == static_cast<Index>(old->times.size())) continue;
+    }
+    SUPPLE_RETURN_IF_ERROR(
+        set_weight_channel(document, animations[c], node, old->times, old->values, old->interpolation));
   }
   return {};
 }

@@ -12,6 +12,7 @@ void apply(const FleshSettings& settings, Recipe& recipe) {
   if (settings.frequency) {
     recipe.material.frequency = *settings.frequency;
     recipe.material.young.reset();
+    recipe.file_materials = false;
   }
   if (settings.damping) recipe.flesh.damping = *settings.damping;
   if (settings.coordinates) recipe.flesh.size = *settings.coordinates;

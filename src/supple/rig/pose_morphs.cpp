@@ -18,6 +18,24 @@ PoseLayout joint_layout(const CharacterRig& rig) {
   return layout;
 }
 
+/// The same, in which only these joints count. Fails where none of them is part of the pose.
+Result<PoseLayout> layout_of(const CharacterRig& rig, std::span<const Index> joints) {
+  PoseLayout layout = joint_layout(rig);
+  bool any = false;
+  for (ParameterGroup& group : layout.groups) {
+    const bool counts = std::any_of(joints.begin(), joints.end(), [&](Index j) {
+      return group.name == rig.skeleton().joints[to_size(j)].name + ".rotation";
+    });
+    if (!counts) group.scale = 0;
+    any = any || (counts && group.scale > 0);
+  }
+  if (any) return layout;
+  const std::string name = joints.empty() ? std::string() : rig.skeleton().joints[to_size(joints.front())].name;
+  return input_error(
+      "a correction follows the joint \"" + name +
+      "\", which isn't part of the pose: it carries no skin, or it is the root; name the joint that bends");
+}
+
 bool ends_with_target(const std::string& parameter, const std::string& target) {
   const std::string ending = "." + target;
   return parameter.size() > ending.size() && parameter.ends_with(ending);
@@ -32,10 +50,56 @@ Index place_among(std::vector<std::vector<double>>& examples, const PoseLayout& 
   return place;
 }
 
-bool moves_weights(const Clip& clip, Index node) {
-  return std::any_of(clip.channels.begin(), clip.channels.end(), [&](const Channel& channel) {
-    return channel.target == ChannelTarget::weights && channel.joint == node;
+/// The space of these joints, in any order; it is added, with the rest pose, where there is none.
+Result<Index> local_examples(const CharacterRig& rig, std::vector<Index> joints,
+                             std::vector<PoseMorphs::LocalExamples>& local) {
+  std::sort(joints.begin(), joints.end());
+  const auto found = std::find_if(local.begin(), local.end(),
+                                  [&](const PoseMorphs::LocalExamples& space) { return space.joints == joints; });
+  const auto place = static_cast<Index>(found - local.begin());
+  if (found != local.end()) return place;
+  const Result<PoseLayout> layout = layout_of(rig, joints);
+  SUPPLE_RETURN_IF_ERROR(layout);
+  local.push_back({std::move(joints), {rig.rig()->layout().neutral}});
+  return place;
+}
+
+const Channel* weights_channel(const Clip& clip, const CharacterRig::MorphSlot& slot) {
+  const auto found = std::find_if(clip.channels.begin(), clip.channels.end(), [&](const Channel& channel) {
+    return channel.target == ChannelTarget::weights && channel.joint == slot.node &&
+           to_size(channel.width) == slot.neutral.size();
   });
+  return found == clip.channels.end() ? nullptr : &*found;
+}
+
+bool holds(const CharacterRig::MorphSlot& slot, Index place) {
+  return place >= slot.first && place < slot.first + static_cast<Index>(slot.neutral.size());
+}
+
+/// Tells whether the clip gives this weight any value but its neutral one.
+bool moves_weight(const Clip& clip, const CharacterRig::MorphSlot& slot, Index place) {
+  const Channel* channel = weights_channel(clip, slot);
+  if (channel == nullptr) return false;
+  const auto column = to_size(place - slot.first);
+  for (std::size_t at = column; at < channel->values.size(); at += to_size(channel->width)) {
+    const bool tangent = channel->interpolation == Interpolation::cubic && (at / to_size(channel->width)) % 3 != 1;
+    if (std::abs(channel->values[at] - (tangent ? 0.0 : slot.neutral[column])) > 1e-6) return true;
+  }
+  return false;
+}
+
+/// Times of a new channel: `rate` times a second, and the keys that the old one has.
+std::vector<double> times_of(const Clip& clip, const Channel* old, double rate) {
+  const double first = std::min(first_key(clip), clip.duration);
+  const auto keys = static_cast<std::size_t>(std::ceil((clip.duration - first) * rate - 1e-9)) + 1;
+  std::vector<double> times;
+  for (std::size_t k = 0; k < keys; ++k)
+    times.push_back(std::min(first + static_cast<double>(k) / rate, clip.duration));
+  if (old != nullptr) times.insert(times.end(), old->times.begin(), old->times.end());
+  std::sort(times.begin(), times.end());
+  const auto same = [](double a, double b) { return b - a < 1e-9; };
+  times.erase(std::unique(times.begin(), times.end(), same), times.end());
+  return times;
 }
 
 }  // namespace
@@ -56,22 +120,50 @@ Result<std::optional<PoseMorphs>> PoseMorphs::create(const CharacterRig& rig, st
   const PoseLayout layout = joint_layout(rig);
   CharacterPose pose = rig.neutral();
   for (const NamedPose& named : poses) {
+    if (!named.joints.empty()) continue;
     rig.set_joints(named.locals, pose);
     const Index example = place_among(examples, layout, pose.p);
     if (!named.corrected) continue;
     for (const Index place : morph_places(rig, named.name)) followers.push_back({place, example});
   }
+  std::vector<LocalExamples> local;
+  for (const NamedPose& named : poses) {
+    if (named.joints.empty()) continue;
+    rig.set_joints(named.locals, pose);
+    const Result<Index> space = local_examples(rig, named.joints, local);
+    SUPPLE_RETURN_IF_ERROR(space);
+    const PoseLayout own = layout_of(rig, named.joints).value();
+    const Index example = place_among(local[to_size(*space)].poses, own, pose.p);
+    if (!named.corrected) continue;
+    for (const Index place : morph_places(rig, named.name)) followers.push_back({place, example, *space + 1});
+  }
   if (followers.empty()) return std::optional<PoseMorphs>();
-  Result<PoseMorphs> result = create(rig, std::move(examples), std::move(followers));
+  Result<PoseMorphs> result = create(rig, std::move(examples), std::move(followers), std::move(local));
   SUPPLE_RETURN_IF_ERROR(result);
   return std::optional<PoseMorphs>(std::move(*result));
 }
 
 Result<PoseMorphs> PoseMorphs::create(const CharacterRig& rig, std::vector<std::vector<double>> examples,
-                                      std::vector<Follower> followers) {
+                                      std::vector<Follower> followers, std::vector<LocalExamples> local) {
   Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(joint_layout(rig), std::move(examples));
   SUPPLE_RETURN_IF_ERROR(weights);
-  return PoseMorphs(std::move(*weights), std::move(followers));
+  std::vector<LocalSpace> spaces;
+  for (LocalExamples& space : local) {
+    Result<PoseLayout> layout = layout_of(rig, space.joints);
+    SUPPLE_RETURN_IF_ERROR(layout);
+    std::vector<double> reach;
+    for (const std::vector<double>& p : space.poses) reach.push_back(pose_distance(*layout, space.poses.front(), p));
+    Result<PoseSpaceWeights> own = PoseSpaceWeights::create(std::move(*layout), std::move(space.poses));
+    SUPPLE_RETURN_IF_ERROR(own);
+    spaces.push_back({std::move(space.joints), std::move(*own), std::move(reach)});
+  }
+  return PoseMorphs(std::move(*weights), std::move(followers), std::move(spaces));
+}
+
+std::size_t PoseMorphs::scratch_size() const {
+  Index most = weights_.pose_count();
+  for (const LocalSpace& space : local_) most = std::max(most, space.weights.pose_count());
+  return 2 * to_size(most);
 }
 
 void PoseMorphs::apply(std::span<double> p, std::span<const char> held, std::span<double> scratch) const {
@@ -79,37 +171,58 @@ void PoseMorphs::apply(std::span<double> p, std::span<const char> held, std::spa
   const std::span<double> weights = scratch.first(count);
   weights_.evaluate(p, weights, scratch.subspan(count, count));
   for (std::size_t k = 0; k < followers_.size(); ++k)
-    if (held[k] == 0) p[to_size(followers_[k].place)] = weights[to_size(followers_[k].pose)];
+    if (held[k] == 0 && followers_[k].space == 0)
+      p[to_size(followers_[k].place)] = weights[to_size(followers_[k].pose)];
+  for (std::size_t s = 0; s < local_.size(); ++s) apply_local(static_cast<Index>(s) + 1, p, held, scratch);
+}
+
+void PoseMorphs::apply_local(Index space, std::span<double> p, std::span<const char> held,
+                             std::span<double> scratch) const {
+  const LocalSpace& local = local_[to_size(space - 1)];
+  const auto count = to_size(local.weights.pose_count());
+  if (count < 2) return;
+  // evaluate() leaves the distances to the poses behind.
+  const std::span<double> weights = scratch.first(count), distance = scratch.subspan(count, count);
+  local.weights.evaluate(p, weights, distance);
+  for (std::size_t k = 0; k < followers_.size(); ++k) {
+    if (held[k] != 0 || followers_[k].space != space) continue;
+    const auto pose = to_size(followers_[k].pose);
+    const double near = local.reach[pose] > 0 ? 1 - distance[pose] / local.reach[pose] : 0.0;
+    p[to_size(followers_[k].place)] = std::max(0.0, std::min(weights[pose], near));
+  }
 }
 
 void PoseMorphs::add_channels(const CharacterRig& rig, double rate, Clip& clip) const {
-  const double first = std::min(first_key(clip), clip.duration);
-  const auto keys = static_cast<std::size_t>(std::ceil((clip.duration - first) * rate - 1e-9)) + 1;
-  std::vector<Channel> channels;
-  for (const CharacterRig::MorphSlot& slot : rig.morphs()) {
-    const bool follows = std::any_of(followers_.begin(), followers_.end(), [&](const Follower& follower) {
-      return follower.place >= slot.first && follower.place < slot.first + static_cast<Index>(slot.neutral.size());
-    });
-    if (follows && !moves_weights(clip, slot.node))
-      channels.push_back(
-          {slot.node, ChannelTarget::weights, Interpolation::linear, static_cast<int>(slot.neutral.size()), {}, {}});
-  }
+  std::vector<Channel> made;
+  std::vector<char> held(followers_.size(), 0);
+  std::vector<double> scratch(scratch_size());
   CharacterPose pose = rig.neutral();
-  const std::vector<char> held(followers_.size(), 0);
-  std::vector<double> scratch(2 * to_size(weights_.pose_count()));
-  for (std::size_t k = 0; k < keys && !channels.empty(); ++k) {
-    const double time = std::min(first + static_cast<double>(k) / rate, clip.duration);
-    rig.sample(clip, time, ClipWrap::hold, pose);
-    apply(pose.p, held, scratch);
-    for (Channel& channel : channels) {
-      channel.times.push_back(time);
-      for (const CharacterRig::MorphSlot& slot : rig.morphs())
-        if (slot.node == channel.joint)
-          channel.values.insert(channel.values.end(), pose.p.begin() + slot.first,
-                                pose.p.begin() + slot.first + channel.width);
+  for (const CharacterRig::MorphSlot& slot : rig.morphs()) {
+    bool follows = false;
+    for (std::size_t k = 0; k < followers_.size(); ++k) {
+      if (!holds(slot, followers_[k].place)) continue;
+      held[k] = moves_weight(clip, slot, followers_[k].place) ? 1 : 0;
+      follows = follows || held[k] == 0;
+    }
+    if (!follows) continue;
+    Channel& channel = made.emplace_back();
+    channel.joint = slot.node;
+    channel.target = ChannelTarget::weights;
+    channel.width = static_cast<int>(slot.neutral.size());
+    channel.times = times_of(clip, weights_channel(clip, slot), rate);
+    for (const double time : channel.times) {
+      rig.sample(clip, time, ClipWrap::hold, pose);
+      apply(pose.p, held, scratch);
+      channel.values.insert(channel.values.end(), pose.p.begin() + slot.first,
+                            pose.p.begin() + slot.first + channel.width);
     }
   }
-  std::move(channels.begin(), channels.end(), std::back_inserter(clip.channels));
+  for (Channel& channel : made) {
+    std::erase_if(clip.channels, [&](const Channel& old) {
+      return old.target == ChannelTarget::weights && old.joint == channel.joint;
+    });
+    clip.channels.push_back(std::move(channel));
+  }
 }
 
 }  // namespace supple

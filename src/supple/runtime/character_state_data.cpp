@@ -53,7 +53,7 @@ CharacterStateData::CharacterStateData(const Character& shared, const CharacterS
       shown(model()) {
   if (!drive().pose_morphs) return;
   held_morphs.assign(drive().pose_morphs->followers().size(), 0);
-  morph_scratch.resize(2 * to_size(drive().pose_morphs->weights().pose_count()));
+  morph_scratch.resize(drive().pose_morphs->scratch_size());
 }
 
 // ---- in -------------------------------------------------------------------------------------------------------------

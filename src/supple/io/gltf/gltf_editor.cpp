@@ -239,6 +239,21 @@ Status set_weight_channel(GltfDocument& document, Index animation_index, Index n
   });
 }
 
+Result<Index> weight_key_count(const GltfDocument& document, Index animation_index, Index node_index) {
+  const GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<Index> {
+    const GltfJson& animations = json_array(content.root, "animations");
+    const GltfJson& animation = animations[checked(animation_index, animations.size(), "animation")];
+    const GltfJson &channels = json_array(animation, "channels"), &samplers = json_array(animation, "samplers");
+    const std::size_t channel = matching_channel(channels, to_size(node_index));
+    if (channel == channels.size()) return Index{0};
+    const GltfJson& sampler = samplers[require_index(channels[channel], "sampler", samplers.size(), "a channel")];
+    const GltfJson& accessors = json_array(content.root, "accessors");
+    const GltfJson& times = accessors[require_index(sampler, "input", accessors.size(), "a sampler")];
+    return static_cast<Index>(json_count(times, "count", "an accessor").value_or(0));
+  });
+}
+
 Result<std::vector<std::vector<Vec3>>> file_normals(const GltfDocument& document, Index mesh_index) {
   const GltfContent& content = document.content();
   return gltf_guarded(content.name, [&]() -> Result<std::vector<std::vector<Vec3>>> {

@@ -49,5 +49,7 @@ Result<std::vector<std::vector<Vec3>>> file_normals(const GltfDocument& document
 /// A channel that the animation has for them already is replaced.
 Status set_weight_channel(GltfDocument& document, Index animation, Index node, const std::vector<double>& times,
                           const std::vector<double>& values, Interpolation interpolation = Interpolation::linear);
+/// How many keys the animation has for the weights of a node's mesh; 0 where it doesn't move them.
+Result<Index> weight_key_count(const GltfDocument& document, Index animation, Index node);
 
 }  // namespace supple

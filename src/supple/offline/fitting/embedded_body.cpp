@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/fitting/embedded_body.h"
 
+#include <fmt/format.h>
+
 #include "supple/base/parallel.h"
 #include "supple/mesh/bounds.h"
+#include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
+#include "supple/offline/fitting/own_tetrahedra.h"
 #include "supple/offline/fitting/surface_carry.h"
 #include "supple/offline/stage_archives.h"
 
@@ -30,6 +34,39 @@ Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSe
   return find_or_make(
       *settings.store, "tets", content, [&] { return tetrahedralize(skin, settings.meshing, progress); },
       [](const TetMeshingResult& meshed) { return encode_stage(meshed); }, decode_meshing);
+}
+
+/// What is told of tetrahedra that hold the skin well enough, but not well.
+std::vector<std::string> remarks_on(const SkinCover& cover, const std::string& name) {
+  constexpr double much_larger = 3;
+  std::vector<std::string> remarks;
+  if (cover.visible > 0)
+    remarks.push_back(
+        fmt::format("{}: {:.2g} % of the skin's vertices are outside of the tetrahedra by more than {:g} % of the "
+                    "character's size, up to {:.3g} m; they hang on the nearest one",
+                    name, 100 * cover.visible, 100 * OwnTetSettings{}.remark_share, cover.farthest));
+  if (cover.size_ratio > much_larger)
+    remarks.push_back(fmt::format("{}: the tetrahedra are {:.3g} times as large as the skin; are they in its units?",
+                                  name, cover.size_ratio));
+  return remarks;
+}
+
+/// Tetrahedra that somebody brought, with what the mesher reports of its own.
+Result<TetMeshingResult> take_tetrahedra(const OwnTetrahedra& own, const Surface& skin,
+                                         std::vector<std::string>& warnings) {
+  const Result<SkinCover> cover = check_cover(own.mesh, skin, own.name);
+  SUPPLE_RETURN_IF_ERROR(cover);
+  for (std::string& remark : remarks_on(*cover, own.name)) warnings.push_back(std::move(remark));
+  TetMeshingResult taken;
+  taken.mesh = own.mesh;
+  const QualityReport shape = quality(own.mesh);
+  taken.report.diagonal = bounds_of(skin.vertices).diagonal();
+  taken.report.min_dihedral = shape.dihedral.min;
+  taken.report.max_dihedral = shape.dihedral.max;
+  taken.report.volume = shape.volume;
+  taken.report.input_pieces = connected_components(skin).count;
+  taken.report.pieces = connected_components(own.mesh).count;
+  return taken;
 }
 
 /// A fitter of its own for every pose, so that poses are fitted side by side.
@@ -99,7 +136,8 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
     return input_error("the rig leaves out some meshes of the character; take them out of the character first");
   EmbeddedBody body;
   body.skin = neutral_skin(character, rig);
-  Result<TetMeshingResult> meshed = fill_with_tetrahedra(body.skin, settings, progress);
+  Result<TetMeshingResult> meshed = settings.own ? take_tetrahedra(*settings.own, body.skin, body.warnings)
+                                                 : fill_with_tetrahedra(body.skin, settings, progress);
   SUPPLE_RETURN_IF_ERROR(meshed);
   body.mesh = std::move(meshed->mesh);
   body.meshing = meshed->report;

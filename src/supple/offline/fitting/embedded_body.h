@@ -12,8 +12,15 @@
 
 namespace supple {
 
+/// Tetrahedra that somebody brings, in the rig's space [m].
+struct OwnTetrahedra {
+  TetMesh mesh;
+  std::string name;  ///< of the file they come from, for messages
+};
+
 struct EmbedSettings {
   TetMeshingOptions meshing;
+  std::optional<OwnTetrahedra> own;  ///< in place of the mesher's
   BoneSettings bones;
   FitSettings fit;
   StageStore* store = &StageStore::none();  ///< that may know the tetrahedra of the same skin
@@ -31,7 +38,8 @@ struct EmbeddedBody {
   std::vector<std::string> warnings;
 };
 
-/// Fails when nothing can be meshed, or a joint of the settings doesn't exist.
+/// Fails when nothing can be meshed, when tetrahedra of the settings don't surround the skin (own_tetrahedra.h), or
+/// when a joint of the settings doesn't exist.
 Result<EmbeddedBody> embed_character(const RawCharacter& character, const CharacterRig& rig,
                                      const EmbedSettings& settings = {}, Progress& progress = Progress::silent());
 

@@ -71,7 +71,13 @@ std::vector<ReducePose> clip_poses(const RawCharacter& character, const Characte
   return poses;
 }
 
-KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh) {
+double vigour_of(const KnownMotion& motion) {
+  const auto numbers = static_cast<double>(motion.accelerations.size());
+  return numbers > 0 ? motion.accelerations.norm() * std::sqrt(3 / numbers) : 0;
+}
+
+KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
+                         double vigour) {
   KnownMotion motion;
   for (ReducePose& pose : clip_poses(character, rig)) motion.poses.push_back(std::move(pose.p));
   ClipAccelerations known = clip_accelerations(character, rig, rest, mesh);
@@ -80,9 +86,7 @@ KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig,
   const int steps = affordable_steps(mesh);
   motion.runs = known_runs(character, rig, steps, extent);
   MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = 8, .length = steps / 8};
-  if (motion.accelerations.cols() > 0)
-    made_up.acceleration =
-        motion.accelerations.norm() * std::sqrt(3.0 / static_cast<double>(motion.accelerations.size()));
+  made_up.acceleration = motion.accelerations.cols() > 0 ? vigour_of(motion) : vigour;
   if (made_up.poses.empty()) made_up.poses.push_back(rest.layout().neutral);
   for (MotionRun& run : made_up_runs(rest, made_up)) motion.runs.push_back(std::move(run));
   return motion;

@@ -8,8 +8,12 @@
 
 namespace supple {
 
-/// `rest` is Φ over the mesh.
-KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh);
+/// `rest` is Φ over the mesh. `vigour`: how fast made-up motion is where there are no clips to tell, see vigour_of().
+KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
+                         double vigour = 0);
+
+/// The accelerations of vertices in known motion, root mean square [m/s²]; 0 where none is known.
+double vigour_of(const KnownMotion& motion);
 
 /// Poses of the clips, a few of each, named after their moments.
 std::vector<ReducePose> clip_poses(const RawCharacter& character, const CharacterRig& rig);

@@ -74,6 +74,13 @@ void add_foreign_clip(const Clip& clip, double units_per_metre, RawCharacter& ch
   }
 }
 
+/// Corrections that follow joints give weights to clips of the file as well.
+void take_weights(const Clip& ours, Clip& clip) {
+  const auto is_weight = [](const Channel& channel) { return channel.target == ChannelTarget::weights; };
+  std::erase_if(clip.channels, is_weight);
+  std::copy_if(ours.channels.begin(), ours.channels.end(), std::back_inserter(clip.channels), is_weight);
+}
+
 WrittenCharacter written_character(const CharacterSource& source) {
   const Recipe& recipe = source.recipe;
   WrittenCharacter file{source.file.character, {}, {}};
@@ -87,6 +94,8 @@ WrittenCharacter written_character(const CharacterSource& source) {
     if (!recipe.clips || std::find(recipe.clips->begin(), recipe.clips->end(), name) != recipe.clips->end())
       file.clips.push_back(static_cast<Index>(c));
   }
+  for (std::size_t c = 0; recipe.corrections && c < file.clips.size(); ++c)
+    take_weights(source.character.clips[c], file.character.clips[to_size(file.clips[c])]);
   for (std::size_t c = file.clips.size(); c < source.character.clips.size(); ++c) {
     file.clips.push_back(static_cast<Index>(file.character.clips.size()));
     add_foreign_clip(source.character.clips[c], 1 / recipe.scale, file.character);

@@ -23,6 +23,11 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   return settings;
 }
 
+RawCharacter without_clip(RawCharacter character, const std::string& name) {
+  if (!name.empty()) std::erase_if(character.clips, [&](const Clip& clip) { return clip.name == name; });
+  return character;
+}
+
 constexpr int least_modes = 4;
 
 void count_modes(const Recipe& recipe, const EmbeddedBody& body, const VecX& compliance, std::vector<Patch>& patches) {
@@ -78,7 +83,8 @@ Result<Patches> recipe_patches(const Recipe& recipe, const RawCharacter& charact
 }
 
 Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource& source, const CharacterBody& body,
-                                     Progress& progress, StageStore& store, std::shared_ptr<const Rig> rest) {
+                                     Progress& progress, StageStore& store, std::shared_ptr<const Rig> rest,
+                                     const std::string& unseen) {
   const CharacterRig& rig = source.rig;
   ReduceSettings settings = reduce_settings(recipe);
   if (!rest) {
@@ -86,7 +92,8 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
     if (recipe.flesh.fit) settings.surface = rig.rig();
   }
   settings.store = &store;
-  const KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
+  if (body.file_materials) settings.frequency.reset();
+  KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
   EmbeddedBody tuned = body.body;
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
@@ -94,9 +101,11 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
         limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
     settings.frequency.reset();  // the stiffness is what it shall be
   }
+  const RawCharacter shown = without_clip(source.character, unseen);
+  if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, vigour_of(motion));
   constexpr int all = 1000;
   settings.poses = recipe_poses(source, body, tuned.mesh, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
-  settings.candidates = clip_poses(source.character, rig);
+  settings.candidates = clip_poses(shown, rig);
   if (recipe.flesh.contact) settings.contact = SelfContactSettings{};
   if (recipe.flesh.local) {
     progress.stage("finding patches");

@@ -32,10 +32,11 @@ Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesyst
                                        Progress& progress = Progress::silent(), StageStore& store = StageStore::none());
 
 /// The last stage alone, for a recipe that differs from the source's in [flesh] only. `rest`: Φ of another reduction of
-/// the same body, to be compared with it; null: as the recipe says.
+/// the same body, to be compared with it; null: as the recipe says. `unseen`: a clip that bases and cubature may know
+/// nothing of, to be judged by it; the stiffness is tuned with all clips.
 Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource& source, const CharacterBody& body,
                                      Progress& progress = Progress::silent(), StageStore& store = StageStore::none(),
-                                     std::shared_ptr<const Rig> rest = {});
+                                     std::shared_ptr<const Rig> rest = {}, const std::string& unseen = {});
 
 /// The recipe's poses (distinct_poses()) with what is painted in them on the tuned mesh, at most `most`.
 std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, const TetMesh& tuned,

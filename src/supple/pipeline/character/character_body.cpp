@@ -5,6 +5,7 @@
 
 #include "supple/mesh/bounds.h"
 #include "supple/offline/painting/paint_sources.h"
+#include "supple/pipeline/character/own_body.h"
 
 #include <algorithm>
 
@@ -67,6 +68,8 @@ Status add_pose_paint(const Recipe& recipe, PaintQuantity quantity, std::span<co
     if (paint.quantity == quantity) neutral = paint.values;
   std::vector<std::string> names;
   for (const RecipePose& pose : recipe.poses) names.push_back(pose.name);
+  if (recipe.corrections)
+    for (const RecipeCorrection& correction : *recipe.corrections) names.push_back(correction.target);
   Result<PosePaint> made = make_pose_paint(names, neutral, painted);
   SUPPLE_RETURN_IF_ERROR(made);
   result.pose_paints.emplace_back(quantity, std::move(*made));
@@ -102,6 +105,8 @@ Status apply_regions(const Recipe& recipe, const RawCharacter& character, const 
 Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character,
                     CharacterBody& result) {
   std::vector<PaintedQuantity> everywhere;
+  if (!recipe.body_mesh.empty() && recipe.file_materials) everywhere = file_materials(result.body.mesh, result.base);
+  result.file_materials = !everywhere.empty();
   std::map<PaintQuantity, std::vector<NamedPaint>> in_poses;
   for (const RecipePaint& paint : recipe.paints) {
     Result<std::vector<double>> values = painted_values(paint, folder, character, result.body);
@@ -154,9 +159,17 @@ Result<CharacterBody> make_body(const CharacterSource& source, Progress& progres
   settings.meshing = recipe.meshing();
   settings.bones = recipe.bones();
   settings.store = &store;
+  std::vector<std::string> warnings;
+  if (!recipe.body_mesh.empty()) {
+    Result<OwnBody> own = load_own_body(recipe, source.folder);
+    SUPPLE_RETURN_IF_ERROR(own);
+    settings.own = {std::move(own->mesh), std::move(own->name)};
+    warnings = std::move(own->warnings);
+  }
   Result<EmbeddedBody> body = embed_character(source.character, source.rig, settings, progress);
   SUPPLE_RETURN_IF_ERROR(body);
-  CharacterBody result{std::move(*body), {}, {}};
+  body->warnings.insert(body->warnings.begin(), warnings.begin(), warnings.end());
+  CharacterBody result{.body = std::move(*body), .base = {}, .pose_paints = {}};
   result.base = recipe.base_material(bounds_of(result.body.skin.vertices).size().maxCoeff());
   SUPPLE_RETURN_IF_ERROR(apply_paints(recipe, source.folder, source.character, result));
   return result;

@@ -9,8 +9,9 @@
 namespace supple {
 
 struct CharacterBody {
-  EmbeddedBody body;     ///< with the recipe's materials and fixed vertices
-  ElasticMaterial base;  ///< of what isn't painted
+  EmbeddedBody body;            ///< with the recipe's materials and fixed vertices
+  ElasticMaterial base;         ///< of what isn't painted
+  bool file_materials = false;  ///< the stiffness is that of the regions of [body] mesh
   /// Quantities painted in some pose, one column per [[pose]] of the recipe.
   std::vector<std::pair<PaintQuantity, PosePaint>> pose_paints;
 };

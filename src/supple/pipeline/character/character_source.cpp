@@ -11,6 +11,8 @@
 #include "supple/io/motion/joint_map.h"
 #include "supple/io/text_scanner.h"
 #include "supple/pipeline/character/character_body.h"
+#include "supple/pipeline/character/corrections.h"
+#include "supple/pipeline/character/handle_character.h"
 #include "supple/rig/motion/clip_motion.h"
 #include "supple/rig/motion/inverse_kinematics.h"
 #include "supple/rig/motion/joint_roles.h"
@@ -367,9 +369,11 @@ std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseSta
 
 std::vector<NamedPose> named_poses(const CharacterSource& source) {
   std::vector<NamedPose> poses;
-  for (std::size_t k = 0; k < source.poses.size(); ++k)
-    if (k < source.recipe.poses.size() && source.recipe.poses[k].clip.empty())
-      poses.push_back({source.poses[k].name, source.poses[k].locals, source.poses[k].corrected});
+  for (std::size_t k = 0; k < source.poses.size(); ++k) {
+    const RecipePoseState& state = source.poses[k];
+    if (k >= source.recipe.poses.size() || source.recipe.poses[k].clip.empty())
+      poses.push_back({state.name, state.locals, state.corrected, state.joints});
+  }
   return poses;
 }
 
@@ -440,15 +444,18 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
     SUPPLE_RETURN_IF_ERROR(state);
     poses.push_back(std::move(*state));
   }
+  Recipe followed = recipe;
+  SUPPLE_RETURN_IF_ERROR(add_corrections(file.poses, followed, character, poses));
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
-  CharacterSource source{std::move(file), recipe, folder, std::move(character), std::move(poses), std::move(*rig)};
+  CharacterSource source{std::move(file), followed, folder, std::move(character), std::move(poses), std::move(*rig)};
   SUPPLE_RETURN_IF_ERROR(follow_corrections(own_clips, named_poses(source), source.rig, source.character));
+  if (followed.corrections) SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), source.character));
   return source;
 }
 
 Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder) {
-  Result<CharacterFile> file = read_character_file(folder / recipe.input);
+  Result<CharacterFile> file = read_input(recipe, folder);
   SUPPLE_RETURN_IF_ERROR(file);
   return follow_recipe(std::move(*file), recipe, folder);
 }

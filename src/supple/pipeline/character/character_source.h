@@ -30,16 +30,17 @@ struct RecipePoseState {
   std::string name;
   Pose locals;                                       ///< of all joints
   bool corrected = false;                            ///< a morph target of the same name belongs to it
+  std::vector<Index> joints = {};                    ///< that its correction follows; empty: all
   std::map<Index, std::vector<double>> morphs = {};  ///< weights of meshes that a clip moves there, by their node
 };
 
 struct CharacterSource {
   CharacterFile file;
-  Recipe recipe;                 ///< [body], [material] and [flesh] may be changed before an engine builds
-  std::filesystem::path folder;  ///< that the recipe's paths start from
-  RawCharacter character;        ///< in metres; clips of the input, then motions, keyframes and reaches
-  std::vector<RecipePoseState> poses;
-  CharacterRig rig;  ///< as the recipe wants it, see recipe_rig()
+  Recipe recipe;                       ///< [body], [material] and [flesh] may be changed before an engine builds
+  std::filesystem::path folder;        ///< that the recipe's paths start from
+  RawCharacter character;              ///< in metres; clips of the input, then motions, keyframes and reaches
+  std::vector<RecipePoseState> poses;  ///< those of [[pose]], then those of corrections
+  CharacterRig rig;                    ///< as the recipe wants it, see recipe_rig()
 };
 
 /// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe().
@@ -65,7 +66,8 @@ Result<CharacterRig> recipe_rig(const Recipe& recipe, const RawCharacter& charac
 /// of a clip with the weights that it has there.
 std::vector<double> pose_parameters(const CharacterRig& rig, const RecipePoseState& state);
 
-/// Poses that the character's file names. Moments of clips may be poses of the model, but nobody has corrected them.
+/// Poses that the character's file names, and those of corrections. Moments of clips may be poses of the model, but
+/// nobody has corrected them.
 std::vector<NamedPose> named_poses(const CharacterSource& source);
 
 /// A pose that differs from the neutral one and from those before it by more than a degree.

@@ -43,15 +43,43 @@ FullComparison::FullComparison(const BuiltCharacter& built, const Clip& clip, co
   run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;
 }
 
-Status FullComparison::run_full(CompareReport& report, Progress& progress) {
+Result<FullPoseDynamics> FullComparison::make_full(const PoseSpaceSettings& dynamics) const {
   const ReducedBody& reduced = built_.reduced;
   Result<FullPoseDynamics> full = FullPoseDynamics::create(reduced.mesh, reduced.model->material, reduced.fixed,
-                                                           reduced.model->rest, dynamics_, &reduced.frames);
+                                                           reduced.model->rest, dynamics, &reduced.frames);
   SUPPLE_RETURN_IF_ERROR(full);
   std::vector<std::vector<ElasticMaterial>> materials;
   for (const PoseBasis& own : reduced.poses) materials.push_back(own.materials);
   const bool painted = std::any_of(materials.begin(), materials.end(), [](const auto& own) { return !own.empty(); });
   if (painted && reduced.model->poses) SUPPLE_RETURN_IF_ERROR(full->set_materials(*reduced.model->poses, materials));
+  return full;
+}
+
+Result<double> FullComparison::truth_error(Progress& progress) const {
+  PoseSpaceSettings finer = dynamics_;
+  finer.time_step /= 2;
+  Result<FullPoseDynamics> full = make_full(finer);
+  SUPPLE_RETURN_IF_ERROR(full);
+  progress.stage("simulating every vertex with half the step");
+  CharacterPose pose = built_.rig().neutral();
+  double difference = 0, total = 0;
+  for (int k = 0; k <= 2 * (run_.steps - 1); ++k) {
+    if (progress.cancelled()) return failure("stopped");
+    motion_.sample(motion_.start() + k * finer.time_step, pose);
+    full->step(pose.placement, pose.p);
+    progress.update(static_cast<double>(k) / (2 * run_.steps));
+    if (k % (2 * FullRun::stride) != 0) continue;
+    const MatX skin = built_.body.body.embedding.interpolate(full->displacements());
+    difference += (run_.skin[to_size(k / (2 * FullRun::stride))] - skin).squaredNorm();
+    total += skin.squaredNorm();
+  }
+  return total > 0 ? std::sqrt(difference / total) : 0;
+}
+
+Status FullComparison::run_full(CompareReport& report, Progress& progress) {
+  const ReducedBody& reduced = built_.reduced;
+  Result<FullPoseDynamics> full = make_full(dynamics_);
+  SUPPLE_RETURN_IF_ERROR(full);
   CharacterPose pose = built_.rig().neutral();
   std::vector<double> step_times;
   progress.stage("simulating every vertex");
@@ -167,6 +195,11 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
   report.clip = clip->name;
   FullComparison comparison(*built, *clip, settings);
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
+  if (settings.truth) {
+    const Result<double> error = comparison.truth_error(progress);
+    SUPPLE_RETURN_IF_ERROR(error);
+    report.truth_error = *error;
+  }
   const std::vector<int> sizes = settings.sizes.empty() ? std::vector<int>{recipe.flesh.size} : settings.sizes;
   const std::vector<int> poses = settings.poses.empty() ? std::vector<int>{recipe.flesh.poses} : settings.poses;
   for (const int size : sizes) {
@@ -175,11 +208,21 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
       other.flesh.size = size;
       other.flesh.poses = count;
       // All against one truth: in the rest shapes of the character as its recipe builds it.
-      const Result<ReducedBody> reduced =
-          reduce_character(other, built->source, built->body, progress, StageStore::none(), built->reduced.model->rest);
+      const bool as_built = size == recipe.flesh.size && count == recipe.flesh.poses;
+      const Result<ReducedBody> reduced = as_built ? Result<ReducedBody>(built->reduced)
+                                                   : reduce_character(other, built->source, built->body, progress,
+                                                                      StageStore::none(), built->reduced.model->rest);
       SUPPLE_RETURN_IF_ERROR(reduced);
       Result<CompareRow> row = comparison.run_reduced(*reduced);
       SUPPLE_RETURN_IF_ERROR(row);
+      if (settings.unseen) {
+        const Result<ReducedBody> ignorant = reduce_character(
+            other, built->source, built->body, progress, StageStore::none(), built->reduced.model->rest, clip->name);
+        SUPPLE_RETURN_IF_ERROR(ignorant);
+        const Result<CompareRow> unseen = comparison.run_reduced(*ignorant);
+        SUPPLE_RETURN_IF_ERROR(unseen);
+        row->unseen = unseen->error;
+      }
       report.rows.push_back(*row);
     }
   }

@@ -7,11 +7,15 @@
 //
 //   error       √(Σ |ū_reduced − ū_full|² / Σ |ū_full|²) over the vertices of the skin and the steps of the clip
 //   projection  the same for the best that any coordinates could do: what the basis alone costs
+//   unseen      the error of a model whose basis and cubature were made without this clip
+//   truth error √(Σ |ū_h − ū_h/2|² / Σ |ū_h/2|²): what the truth's own time step costs it
 #pragma once
 
 #include "supple/pipeline/character/build_posespace.h"
 #include "supple/pipeline/character/simulate_clip.h"
 #include "supple/runtime/posespace/pose_space_dynamics.h"
+
+#include <optional>
 
 namespace supple {
 
@@ -21,6 +25,7 @@ struct CompareRow {
   int size = 0;   ///< r
   int poses = 1;  ///< m
   double error = 0, projection = 0;
+  std::optional<double> unseen;                  ///< the error of a model that knows nothing of the clip
   double elastic_error = 0, inertial_error = 0;  ///< of cubature, on unseen samples
   double step_seconds = 0;
 };
@@ -30,6 +35,7 @@ struct CompareReport {
   int steps = 0;
   double peak = 0;  ///< of the full simulation, share of the height
   double full_step_seconds = 0;
+  std::optional<double> truth_error;  ///< of the full simulation itself, against one of half the step
   std::vector<CompareRow> rows;
 };
 
@@ -38,6 +44,8 @@ struct CompareSettings {
   std::vector<int> sizes;   ///< empty: the recipe's
   std::vector<int> poses;   ///< most poses with a reduced model, each for each size; empty: the recipe's
   double most_seconds = 2;  ///< of the clip
+  bool unseen = true;       ///< whether models that don't know the clip are measured, too
+  bool truth = true;        ///< whether the error of the truth is
   SimulateSettings simulate;
 };
 
@@ -49,6 +57,8 @@ class FullComparison {
 
   /// Comes first. Fills all of the report but its rows.
   Status run_full(CompareReport& report, Progress& progress = Progress::silent());
+  /// The truth against a simulation of half its step.
+  Result<double> truth_error(Progress& progress = Progress::silent()) const;
   /// A reduced model of the same mesh.
   Result<CompareRow> run_reduced(const ReducedBody& reduced) const;
   /// Of another full simulation of the same clip and skin, on whatever mesh: √(Σ |ū_other − ū|² / Σ |ū|²).
@@ -72,6 +82,7 @@ class FullComparison {
     int steps = 0;
   };
 
+  Result<FullPoseDynamics> make_full(const PoseSpaceSettings& dynamics) const;
   double time(int step) const { return motion_.start() + step * dynamics_.time_step; }
   void record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report);
   double projection_error(const ReducedBody& reduced, std::span<const MatX* const> bases) const;

@@ -196,8 +196,9 @@ class FullEngine final : public CharacterEngine {
     SUPPLE_RETURN_IF_ERROR(body);
     seconds.embed = seconds_since(start);
     start = Clock::now();
-    Result<FullModel> model =
-        build_full(body->body, source->character, source->rig, full_settings(*source, *body, store), progress);
+    FullSettings settings = full_settings(*source, *body, store);
+    if (body->file_materials) settings.frequency.reset();
+    Result<FullModel> model = build_full(body->body, source->character, source->rig, settings, progress);
     SUPPLE_RETURN_IF_ERROR(model);
     seconds.reduce = seconds_since(start);
     model->name = std::filesystem::path(source->recipe.input).stem().string();

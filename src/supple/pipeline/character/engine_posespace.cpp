@@ -95,6 +95,7 @@ void add(ContentHash& content, const CharacterBody& body) {
   add_content(content, body.body.mesh);
   add_content(content, body.body.skin);
   add_content(content, std::span(&body.base, 1));
+  content.add(body.file_materials);
   content.add(body.body.embedding.vertices).add(body.body.embedding.weights);
   content.add(body.body.carry.vertex).add(body.body.carry.weight);
   content.add(body.body.fixed_vertices).add(body.body.hard).add(body.body.bones.size());

@@ -76,10 +76,27 @@ void read_pair(TomlReader& toml, const toml::table& table, std::string_view key,
 
 // ---- the sections ---------------------------------------------------------------------------------------------------
 
-void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+/// A recipe that says what the flesh is made of means all of it, unless it says otherwise.
+void read_own_body(TomlReader& toml, const toml::table& root, const toml::table& body,
+                   const std::filesystem::path& folder, Recipe& recipe) {
+  read_path(toml, body, "mesh", folder, recipe.body_mesh);
+  if (recipe.body_mesh.empty()) {
+    if (body.contains("materials"))
+      toml.fail(*body.get("materials"), "\"materials\" are those of a \"mesh\"; name one, or leave it out");
+    return;
+  }
+  recipe.source.note("body", recipe.body_mesh, line_of(*body.get("mesh")));
+  if (const toml::table* material = toml.table(root, "material"))
+    for (const char* key : {"young", "frequency", "poisson", "density"})
+      if (material->contains(key)) recipe.file_materials = false;
+  if (const auto whose = toml.read_word(body, "materials", Keys{"mesh", "recipe"})) recipe.file_materials = *whose == 0;
+}
+
+void read_body(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   const toml::table* body = toml.table(root, "body");
   if (!body) return;
-  toml.only_keys(*body, "[body]", Keys{"tets", "keep_separate", "graded", "exclude"});
+  toml.only_keys(*body, "[body]", Keys{"mesh", "materials", "tets", "keep_separate", "graded", "exclude"});
+  read_own_body(toml, root, *body, folder, recipe);
   toml.read(*body, "tets", recipe.tets, TetMeshingOptions::min_tets);
   if (recipe.tets > TetMeshingOptions::max_tets)
     toml.fail(*body->get("tets"), fmt::format("\"tets\" must be at most {}", TetMeshingOptions::max_tets));
@@ -88,9 +105,33 @@ void read_body(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   read_names(toml, *body, "exclude", "mesh", recipe.exclude, recipe.source);
 }
 
-void read_rig(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+void read_paths(TomlReader& toml, const toml::table& table, std::string_view key, const std::filesystem::path& folder,
+                std::vector<std::string>& paths, RecipeSource& source) {
+  read_names(toml, table, key, key, paths, source);
+  for (const std::string& path : paths)
+    if (std::error_code unknown; !std::filesystem::is_regular_file(folder / path, unknown))
+      toml.fail(*table.get(key), fmt::format("\"{}\" names the file {}, which doesn't exist; paths are relative to "
+                                             "the recipe's folder",
+                                             key, path));
+}
+
+void read_handles(TomlReader& toml, const toml::table& rig, const std::filesystem::path& folder, Recipe& recipe) {
+  RecipeHandles& handles = recipe.handles;
+  read_path(toml, rig, "handles", folder, handles.file);
+  for (const char* key : {"weights", "motions", "rate"})
+    if (rig.contains(key) && handles.file.empty())
+      toml.fail(*rig.get(key), fmt::format("\"{}\" belongs to \"handles\"; name their file, or leave it out", key));
+  if (handles.file.empty()) return;
+  recipe.source.note("handles", handles.file, line_of(*rig.get("handles")));
+  read_path(toml, rig, "weights", folder, handles.weights);
+  read_paths(toml, rig, "motions", folder, handles.motions, recipe.source);
+  read_between(toml, rig, "rate", "frames per second", 1, 1e4, handles.rate);
+}
+
+void read_rig(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   if (const toml::table* rig = toml.table(root, "rig")) {
-    toml.only_keys(*rig, "[rig]", Keys{"skinning"});
+    toml.only_keys(*rig, "[rig]", Keys{"handles", "weights", "motions", "rate", "skinning"});
+    read_handles(toml, *rig, folder, recipe);
     recipe.dual_quaternions = toml.read_word(*rig, "skinning", Keys{"linear", "dual_quaternion"}).value_or(0) == 1;
   }
   const toml::table* bones = toml.table(root, "bones");
@@ -378,6 +419,54 @@ void read_poses(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   });
 }
 
+/// "joint" or "joints", "rotation" or "rotations": one of each kind.
+void read_turns(TomlReader& toml, const toml::table& table, RecipeCorrection& correction, RecipeSource& source) {
+  std::string joint;
+  read_name(toml, table, "joint", "joint", joint, source);
+  read_names(toml, table, "joints", "joint", correction.joints, source);
+  std::optional<Vec3> rotation;
+  read_vector(toml, table, "rotation", "degrees", rotation);
+  if (const toml::node* node = table.get("rotations"); node && !read_places(*node, correction.rotations))
+    toml.fail(*node, "\"rotations\" must be a list of angles in degrees, such as [[0, 0, 30], [0, 0, 90]]");
+  if (!joint.empty() && table.contains("joints"))
+    toml.fail(*table.get("joints"), "[[correction]] has \"joint\" or \"joints\", not both");
+  if (rotation && table.contains("rotations"))
+    toml.fail(*table.get("rotations"), "[[correction]] has \"rotation\" or \"rotations\", not both");
+  if (!joint.empty()) correction.joints = {joint};
+  if (rotation) correction.rotations = {*rotation};
+}
+
+RecipeCorrection read_correction(TomlReader& toml, const toml::table& table, RecipeSource& source) {
+  toml.only_keys(table, "[[correction]]", Keys{"target", "joint", "joints", "rotation", "rotations", "clip", "time"});
+  toml.require(table, "[[correction]]", "target");
+  RecipeCorrection correction;
+  read_name(toml, table, "target", "morph target", correction.target, source);
+  read_turns(toml, table, correction, source);
+  read_name(toml, table, "clip", "clip", correction.clip, source);
+  if (table.contains("time") != table.contains("clip"))
+    toml.fail(table, "[[correction]] needs \"clip\" and \"time\" together");
+  read_between(toml, table, "time", "seconds", 0, 1e6, correction.time);
+  if (!correction.clip.empty() && !correction.rotations.empty())
+    toml.fail(table, "the pose of a [[correction]] is that of \"clip\" or that of rotations; leave one of them out");
+  if (correction.clip.empty() && (correction.joints.empty() || correction.rotations.size() != correction.joints.size()))
+    toml.fail(table,
+              "[[correction]] needs the pose that it is for: \"joint\" and \"rotation\", as many \"joints\" as "
+              "\"rotations\", or \"clip\" and \"time\"");
+  return correction;
+}
+
+void read_corrections(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  if (!root.contains("correction")) return;
+  recipe.corrections.emplace();
+  toml.tables(root, "correction", [&](const toml::table& table) {
+    RecipeCorrection correction = read_correction(toml, table, recipe.source);
+    for (const RecipeCorrection& other : *recipe.corrections)
+      if (other.target == correction.target)
+        toml.fail(table, fmt::format("two corrections have the target \"{}\"", correction.target));
+    recipe.corrections->push_back(std::move(correction));
+  });
+}
+
 void read_paints(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   toml.tables(root, "paint", [&](const toml::table& table) {
     const RecipePaint paint = read_paint(toml, table, folder, recipe.source);
@@ -438,18 +527,19 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   recipe.source.file = name;
   toml.only_keys(root, "a recipe",
                  Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "local",
-                      "paint", "pose", "motion", "keyframes", "reach"});
+                      "paint", "pose", "correction", "motion", "keyframes", "reach"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
   if (root.contains("clips")) read_names(toml, root, "clips", "clip", recipe.clips.emplace(), recipe.source);
-  read_body(toml, root, recipe);
-  read_rig(toml, root, recipe);
+  read_body(toml, root, folder, recipe);
+  read_rig(toml, root, folder, recipe);
   read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
   read_flesh(toml, root, recipe);
   read_locals(toml, root, recipe);
   read_poses(toml, root, recipe);
+  read_corrections(toml, root, recipe);
   read_paints(toml, root, folder, recipe);
   toml.tables(root, "motion",
               [&](const toml::table& table) { recipe.motions.push_back(read_motion(toml, table, folder)); });

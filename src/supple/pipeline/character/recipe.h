@@ -65,6 +65,26 @@ struct RecipePose {
   bool operator==(const RecipePose&) const = default;
 };
 
+/// [[correction]]: a morph target that an artist sculpted, and the pose that it is for: joints turned from their rest,
+/// or a moment of a clip.
+struct RecipeCorrection {
+  std::string target;               ///< name of the morph target
+  std::vector<std::string> joints;  ///< that it follows; empty, with a clip: all
+  std::vector<Vec3> rotations;      ///< of each of them [degrees], as keyframes have it; none with a clip
+  std::string clip;
+  double time = 0;  ///< [s]
+  bool operator==(const RecipeCorrection&) const = default;
+};
+
+/// [rig] of an input that is a bare mesh: handles of the research formats (io/motion/handle_rig.h).
+struct RecipeHandles {
+  std::string file;                  ///< points or bones, .tgf or .json; empty: the input has a rig of its own
+  std::string weights;               ///< .dmat; empty: those of the file or, where it has none, bounded biharmonic ones
+  std::vector<std::string> motions;  ///< .txt or .json: clips, named after their files
+  double rate = 30;                  ///< frames per second of motions that don't say it
+  bool operator==(const RecipeHandles&) const = default;
+};
+
 /// A curve that moves the skin, through joints of the character.
 struct RecipeWire {
   std::string name;
@@ -147,9 +167,12 @@ struct Recipe {
   std::string input;
   double scale = 1;                               ///< metres per unit of the input
   std::optional<std::vector<std::string>> clips;  ///< of the input; absent: all
+  RecipeHandles handles;
   bool dual_quaternions = false;
   std::vector<RecipeWire> wires;  ///< in place of skinning, where there are any
   // [body]
+  std::string body_mesh;       ///< tetrahedra in place of the mesher's; empty: none
+  bool file_materials = true;  ///< those of its regions go before [material]
   int tets = TetMeshingOptions{}.tets;
   bool keep_separate = true;
   bool graded = false;
@@ -165,6 +188,7 @@ struct Recipe {
   std::vector<RecipeLocal> locals;  ///< none: from the skeleton
   std::vector<RecipePaint> paints;
   std::vector<RecipePose> poses;
+  std::optional<std::vector<RecipeCorrection>> corrections;  ///< absent: those that names of morph targets tell
   std::vector<RecipeMotion> motions;
   std::vector<RecipeKeyframes> keyframes;
   std::vector<RecipeReach> reaches;

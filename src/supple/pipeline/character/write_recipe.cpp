@@ -100,10 +100,29 @@ void write_head(RecipeWriter& out, const Recipe& recipe) {
     out.blank();
     out.key("clips", list(*recipe.clips), "Clips of the input to use; without this line: all.");
   }
+  if (recipe.corrections && recipe.corrections->empty())
+    out.key("correction", "[]", "No morph target is taken as a correction, whatever its name.");
+}
+
+void write_handles(RecipeWriter& out, const RecipeHandles& handles) {
+  out.key("handles", toml_text(handles.file), "Points or bones that move the input, which is a bare mesh.");
+  if (!handles.weights.empty())
+    out.key("weights", toml_text(handles.weights), "How much of each vertex of the input hangs on each handle.");
+  if (!handles.motions.empty()) {
+    out.key("motions", list(handles.motions), "Clips, each named after its file.");
+    out.key("rate", number(handles.rate), "Their frames per second, where the files don't say.");
+  }
 }
 
 void write_body(RecipeWriter& out, const Recipe& recipe) {
   out.section("[body]");
+  if (!recipe.body_mesh.empty()) {
+    out.key(
+        "mesh", toml_text(recipe.body_mesh),
+        "Tetrahedra around the input, in its units and place; \"tets\", \"keep_separate\" and \"graded\" aren't used.");
+    out.key("materials", recipe.file_materials ? "\"mesh\"" : "\"recipe\"",
+            "Whose materials: those of the mesh's regions, where it has any, or those of [material].");
+  }
   out.key("tets", std::to_string(recipe.tets), "About how many tetrahedra to fill the character with.");
   out.key("keep_separate", word(recipe.keep_separate),
           "Parts that only come near each other (thighs, fingers) don't grow together.");
@@ -111,6 +130,7 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
           "Cells grow towards the inside, so that as many tetrahedra make a finer skin.");
   out.key("exclude", list(recipe.exclude), "Meshes that only follow the joints, as they do without us.");
   out.section("[rig]");
+  if (!recipe.handles.file.empty()) write_handles(out, recipe.handles);
   out.key("skinning", recipe.dual_quaternions ? "\"dual_quaternion\"" : "\"linear\"",
           "How joints bend the skin: \"linear\" as glTF and engines do, or \"dual_quaternion\".");
   for (const RecipeWire& wire : recipe.wires) {
@@ -155,8 +175,8 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
           "Coordinates of the reduced body: more see finer motion and cost more time.");
   out.key(
       "poses", std::to_string(recipe.flesh.poses),
-      "So many poses at most, the neutral one included, get a reduced model of their own: those below, [[pose]], or\n"
-      "without any poses of the clips that are far apart. 0: all of those below. Between them all is interpolated.");
+      "So many poses at most, the neutral one included, get a reduced model of their own: those below, [[pose]], then\n"
+      "poses of the clips that are far apart. 0: all of those below. Between them all is interpolated.");
   out.key(
       "angle", number(recipe.flesh.angle),
       "In degrees: clips' poses in which flesh moves so much differently are taken too, and where bases of neighbours\n"
@@ -244,6 +264,20 @@ void write_reach(RecipeWriter& out, const RecipeReach& reach) {
   }
 }
 
+void write_correction(RecipeWriter& out, const RecipeCorrection& correction) {
+  out.section("[[correction]]");
+  out.key("target", toml_text(correction.target), "A morph target, and the pose that it was sculpted for.");
+  if (correction.joints.size() == 1) out.key("joint", toml_text(correction.joints.front()));
+  if (correction.joints.size() > 1) out.key("joints", list(correction.joints));
+  std::vector<std::string> turns;
+  for (const Vec3& rotation : correction.rotations) turns.push_back(vector(rotation));
+  if (turns.size() == 1) out.key("rotation", turns.front(), "In degrees about x, then y, then z.");
+  if (turns.size() > 1) out.key("rotations", fmt::format("[{}]", fmt::join(turns, ", ")));
+  if (correction.clip.empty()) return;
+  out.key("clip", toml_text(correction.clip));
+  out.key("time", number(correction.time), "In seconds.");
+}
+
 void write_motion(RecipeWriter& out, const RecipeMotion& motion) {
   out.section("[[motion]]");
   out.key("file", toml_text(motion.file));
@@ -279,6 +313,8 @@ std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes) {
     out.key("clip", toml_text(pose.clip));
     out.key("time", number(pose.time), "In seconds.");
   }
+  if (recipe.corrections)
+    for (const RecipeCorrection& correction : *recipe.corrections) write_correction(out, correction);
   for (const RecipeMotion& motion : recipe.motions) write_motion(out, motion);
   for (const RecipeKeyframes& clip : recipe.keyframes) write_keyframes(out, clip);
   for (const RecipeReach& reach : recipe.reaches) write_reach(out, reach);
