@@ -205,6 +205,21 @@ TEST_F(CorrectionsTest, TheyActThroughTheDoorAndInBakes) {
   }
 }
 
+/// Wires play no morph targets: the correction is one of the rig itself, and the skin is the file's in that pose.
+TEST_F(CorrectionsTest, WiresAreCorrectedToo) {
+  Recipe recipe = plain();
+  const CharacterSource skinned = load_source(recipe, folder()).value();
+  recipe.wires = {{"arm", {"shoulder", "elbow", "wrist"}}};
+  const Result<CharacterSource> wired = load_source(recipe, folder());
+  ASSERT_TRUE(wired.ok()) << wired.error().message;
+  const std::vector<Vec3> ours = evaluate_all(*wired->rig.rig(), pose_parameters(wired->rig, wired->poses[0]));
+  const std::vector<Vec3> file = evaluate_all(*skinned.rig.rig(), pose_parameters(skinned.rig, skinned.poses[0]));
+  ASSERT_EQ(ours.size(), file.size());
+  double worst = 0;
+  for (std::size_t v = 0; v < ours.size(); ++v) worst = std::max(worst, (ours[v] - file[v]).norm());
+  EXPECT_LT(worst, 1e-9);
+}
+
 TEST_F(CorrectionsTest, NamesTellWhatTheyAreFor) {
   Recipe recipe = plain();
   recipe.input = "named.glb";

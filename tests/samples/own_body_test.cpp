@@ -154,7 +154,8 @@ TEST_F(OwnBodyTest, AChangedFileIsBuiltAnew) {
   build();
   EXPECT_TRUE(cache.found().empty());
   build();
-  EXPECT_EQ(std::count(cache.found().begin(), cache.found().end(), "character"), 1);
+  const std::vector<std::string> found = cache.found();
+  EXPECT_EQ(std::count(found.begin(), found.end(), "character"), 1);
   TetMesh changed = made().mesh;
   for (Vec3& x : changed.vertices) x *= 1.001;
   ASSERT_TRUE(save_mesh(changed, folder() / "changing.msh").ok());

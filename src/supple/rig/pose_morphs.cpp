@@ -128,14 +128,16 @@ Result<std::optional<PoseMorphs>> PoseMorphs::create(const CharacterRig& rig, st
   }
   std::vector<LocalExamples> local;
   for (const NamedPose& named : poses) {
-    if (named.joints.empty()) continue;
+    // A rig without these targets, as wires are, corrects its poses by itself.
+    const std::vector<Index> places = morph_places(rig, named.name);
+    if (named.joints.empty() || (named.corrected && places.empty())) continue;
     rig.set_joints(named.locals, pose);
     const Result<Index> space = local_examples(rig, named.joints, local);
     SUPPLE_RETURN_IF_ERROR(space);
     const PoseLayout own = layout_of(rig, named.joints).value();
     const Index example = place_among(local[to_size(*space)].poses, own, pose.p);
     if (!named.corrected) continue;
-    for (const Index place : morph_places(rig, named.name)) followers.push_back({place, example, *space + 1});
+    for (const Index place : places) followers.push_back({place, example, *space + 1});
   }
   if (followers.empty()) return std::optional<PoseMorphs>();
   Result<PoseMorphs> result = create(rig, std::move(examples), std::move(followers), std::move(local));

@@ -11,7 +11,6 @@
 // that everything after this knows one kind of character.
 #pragma once
 
-#include "supple/base/progress.h"
 #include "supple/io/motion/handle_rig.h"
 #include "supple/pipeline/character/character_source.h"
 
