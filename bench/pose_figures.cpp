@@ -2,6 +2,7 @@
 #include "bench/pose_figures.h"
 
 #include "supple/fem/elastic_body.h"
+#include "supple/io/file.h"
 #include "supple/offline/modes/mass_pca.h"
 
 #include <fmt/format.h>
@@ -138,10 +139,14 @@ class Figures {
       const std::string variant = fmt::format("coarse full {}", tets);
       Recipe recipe = in_.recipe;
       recipe.tets = tets;
-      recipe.material.young = in_.built.reduced.young;
       recipe.flesh.size = 6;
       recipe.flesh.poses = 1;
       recipe.flesh.local = false;
+      const Status same = paint_as_fine(recipe);
+      if (!same.ok()) {
+        add_error(variant, same.error().message);
+        continue;
+      }
       const Result<BuiltCharacter> coarse = build_again(in_.folder, recipe);
       if (!coarse.ok()) {
         add_error(variant, coarse.error().message);
@@ -158,6 +163,36 @@ class Figures {
       add(variant, "error_vs_full", in_.comparison.error_of(comparison), "");
       add(variant, "step_ms", 1e3 * report.full_step_seconds, "ms");
     }
+  }
+
+  /// Gives the coarse mesh of a recipe the stiffness that the fine one has at the same places.
+  Status paint_as_fine(Recipe& recipe) {
+    const Result<CharacterSource> source = load_source(recipe, in_.folder.path());
+    SUPPLE_RETURN_IF_ERROR(source);
+    const Result<CharacterBody> body = make_body(*source, Progress::silent(), in_.folder.cache());
+    SUPPLE_RETURN_IF_ERROR(body);
+    const TetMesh& fine = in_.built.reduced.mesh;
+    const std::vector<Vec3> centres = element_centres(fine);
+    std::string numbers;
+    for (const Vec3& x : element_centres(body->body.mesh)) {
+      std::size_t nearest = 0;
+      for (std::size_t e = 1; e < centres.size(); ++e)
+        if ((centres[e] - x).squaredNorm() < (centres[nearest] - x).squaredNorm()) nearest = e;
+      numbers += fmt::format("{:.17g}\n", fine.material_of(nearest).young);
+    }
+    RecipePaint paint;
+    paint.quantity = PaintQuantity::young;
+    paint.tets = "coarse_young.txt";
+    recipe.paints.push_back(paint);
+    return write_file_atomically(in_.folder.path() / paint.tets, numbers);
+  }
+  static std::vector<Vec3> element_centres(const TetMesh& mesh) {
+    std::vector<Vec3> centres;
+    for (const auto& element : mesh.elements) {
+      Vec3& centre = centres.emplace_back(Vec3::Zero());
+      for (const Index v : element) centre += 0.25 * mesh.vertices[to_size(v)];
+    }
+    return centres;
   }
 
   /// Share of a basis found at a pose between the known ones that the blend of theirs, or the neutral pose's alone,
