@@ -28,6 +28,7 @@ class TruthRows {
     const CompareRow& row = compared->rows.front();
     add("error_vs_full", row.error, "", limits_.known);
     if (row.unseen) add("error_unseen", *row.unseen, "", limits_.unseen);
+    if (row.in_basis) add("error_in_basis", *row.in_basis, "");
     add("projection_error", row.projection, "");
     if (compared->truth_error) add("truth_error", *compared->truth_error, "");
     add("largest_motion", 100 * compared->peak, "%", 3);

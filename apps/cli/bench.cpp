@@ -42,7 +42,7 @@ RunCommand add(CLI::App& app) {
       ->required();
   app.add_flag("--quick", options->quick, "Smaller sizes and fewer repetitions");
   app.add_option("--only", options->only,
-                 "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot")
+                 "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot, truth")
       ->delimiter(',')
       ->type_name("PARTS");
   app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");

@@ -3,6 +3,7 @@
 #include "supple/pipeline/character/engine.h"
 
 #include "samples/creatures.h"
+#include "supple/fem/free_vertices.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/write_character.h"
 #include "supple/pipeline/character/bake.h"
@@ -95,6 +96,11 @@ TEST_F(EngineSeam, TwoEnginesDifferAsTheTableSays) {
   const CompareReport report = compare_full(*source(), table).value();
   const EngineComparison pair = compare_engines(*reduced(), *full(), clip(), half_a_second()).value();
   ASSERT_EQ(report.rows.size(), 1u);
+  // The rungs of the ladder: what the basis can hold, what a run in it makes of that; and what no clip has told.
+  ASSERT_TRUE(report.rows[0].in_basis && report.rows[0].unseen && report.truth_error);
+  EXPECT_GT(*report.rows[0].in_basis, 0.9 * report.rows[0].projection);
+  EXPECT_GT(*report.rows[0].unseen, report.rows[0].projection);
+  EXPECT_LT(*report.truth_error, 0.1);
   EXPECT_GT(pair.error, 0.005);
   // Not the same moments, and frames for damping that know other poses.
   EXPECT_NEAR(pair.error, report.rows[0].error, 0.1 * report.rows[0].error + 0.005);
@@ -295,6 +301,31 @@ TEST_F(EngineSeam, BakedFramesAreThoseOfTheEngine) {
   EXPECT_NEAR(baked->clips[0].peak / baked->height, seen.run.peak, 1e-9);
   EXPECT_GT(baked->clips[0].energy, 0);
   EXPECT_TRUE(baked->glb.compression.within_tolerance());
+}
+
+/// With a complete basis a run in it is the full simulation: whatever pose the character takes, to the solver's
+/// tolerance.
+TEST_F(EngineSeam, ARunInACompleteBasisIsTheTruth) {
+  Recipe small = recipe();
+  small.tets = 150;
+  const BuiltCharacter built = build_character(small, folder()).value();
+  const ElasticBody body = ElasticBody::create(built.reduced.mesh, built.reduced.model->material).value();
+  const FreeVertices free = FreeVertices::create(body, built.reduced.fixed).value();
+  CompareSettings settings;
+  settings.most_seconds = 0.3;
+  settings.simulate.iterations = 4;
+  FullComparison comparison(built, built.character().clips.front(), settings);
+  CompareReport report;
+  ASSERT_TRUE(comparison.run_full(report).ok());
+  EXPECT_GT(report.peak, 1e-5);
+  ReducedBody complete = built.reduced;
+  complete.basis = MatX::Zero(body.dof_count(), 3 * free.count());
+  for (Index k = 0; k < free.count(); ++k)
+    for (Index i = 0; i < 3; ++i) complete.basis(3 * free.vertices()[to_size(k)] + i, 3 * k + i) = 1;
+  EXPECT_LT(comparison.error_in_basis(complete).value(), 1e-6);
+  ReducedBody half = complete;
+  half.basis = complete.basis.leftCols(complete.basis.cols() / 2).eval();
+  EXPECT_GT(comparison.error_in_basis(half).value(), 1e-2);
 }
 
 }  // namespace

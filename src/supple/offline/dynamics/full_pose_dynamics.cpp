@@ -14,8 +14,7 @@
 namespace supple {
 namespace {
 
-constexpr int more_iterations = 8;  ///< of Newton's method, where the first went too far …
-constexpr double surprise = 0.02;  ///< … or φ fell by so much more or less than expected: the truth has to be converged
+constexpr int more_iterations = 8;  ///< of Newton's method, where the first went too far
 
 /// Every vertex's three numbers turned by one rotation.
 VecX turned(const Mat3& R, const VecX& x) {
@@ -212,7 +211,7 @@ std::optional<FullPoseDynamics::Descent> FullPoseDynamics::descend(const VecX& f
     const double there = body_.energy(from - length * delta);
     const double change = length * known.slope + 0.5 * length * length * known.curvature + there - energy;
     if (!(change <= known.noise)) continue;
-    return Descent{length, there, std::abs(change - known.expected) > surprise * std::abs(known.expected)};
+    return Descent{length, there, std::abs(change - known.expected) > surprise_ * std::abs(known.expected)};
   }
   return {};
 }

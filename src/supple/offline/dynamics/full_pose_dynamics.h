@@ -39,6 +39,9 @@ class FullPoseDynamics {
   /// The same under a force alone, in the neutral pose: M ü + D u̇ + f(u) = force. Not to be mixed with step().
   SoftStepReport push(const VecX& force);
   void cut() { known_ = 0; }
+  /// Newton's method goes on where φ falls by so much more or less than it expects. A truth has to be converged; who
+  /// only wants to see where flesh goes may ask for less.
+  void set_surprise(double share) { surprise_ = share; }
   /// Materials that change with the pose (2016 paper, Eq. 36): E(p) = Σ_i w_i(p) E_i, one set of all elements for each
   /// pose of `weights`; an empty one: the mesh's own.
   Status set_materials(PoseSpaceWeights weights, std::span<const std::vector<ElasticMaterial>> of_poses);
@@ -87,7 +90,8 @@ class FullPoseDynamics {
   VecX x_;                       ///< Φ(p)
   FrameSites frames_;            ///< empty: a vertex turns as the elements around it
   std::vector<Mat3> rotations_;  ///< of the vertices since the neutral pose
-  double energy_noise_ = 0;      ///< differences below this are rounding errors [J]
+  double surprise_ = 0.02;
+  double energy_noise_ = 0;  ///< differences below this are rounding errors [J]
   struct PoseMaterials {
     PoseSpaceWeights weights;
     std::vector<ElasticBody> bodies;  ///< in the neutral pose, each with the materials of one pose

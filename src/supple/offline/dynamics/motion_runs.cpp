@@ -160,6 +160,7 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
   settings.stiffness_damping = damping.stiffness;
   Result<FullPoseDynamics> full = FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, settings);
   if (!full.ok()) return shapes;
+  full->set_surprise(0.2);
   const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, body.material);
   if (!elastic.ok()) return shapes;
   std::vector<VecX> kept;

@@ -15,7 +15,7 @@ namespace {
 
 /// How many steps of the full simulation are worth their time: some seconds' worth, however large the mesh.
 int affordable_steps(const TetMesh& mesh) {
-  return static_cast<int>(std::clamp(6e6 / static_cast<double>(mesh.elements.size() + 1), 300.0, 720.0));
+  return static_cast<int>(std::clamp(3e6 / static_cast<double>(mesh.elements.size() + 1), 180.0, 480.0));
 }
 
 /// Stretches of the clips, the same number of each.

@@ -76,6 +76,23 @@ Result<double> FullComparison::truth_error(Progress& progress) const {
   return total > 0 ? std::sqrt(difference / total) : 0;
 }
 
+Result<double> FullComparison::error_in_basis(const ReducedBody& reduced) const {
+  Result<FullPoseDynamics> full = make_full(dynamics_);
+  SUPPLE_RETURN_IF_ERROR(full);
+  full->restrict_to(reduced.basis);
+  CharacterPose pose = built_.rig().neutral();
+  double difference = 0, total = 0;
+  for (int k = 0; k < run_.steps; ++k) {
+    motion_.sample(time(k), pose);
+    full->step(pose.placement, pose.p);
+    if (k % FullRun::stride != 0) continue;
+    const MatX& truth = run_.skin[to_size(k / FullRun::stride)];
+    difference += (built_.body.body.embedding.interpolate(full->displacements()) - truth).squaredNorm();
+    total += truth.squaredNorm();
+  }
+  return total > 0 ? std::sqrt(difference / total) : 0;
+}
+
 Status FullComparison::run_full(CompareReport& report, Progress& progress) {
   const ReducedBody& reduced = built_.reduced;
   Result<FullPoseDynamics> full = make_full(dynamics_);
@@ -195,7 +212,7 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
   report.clip = clip->name;
   FullComparison comparison(*built, *clip, settings);
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
-  if (settings.truth) {
+  if (settings.ladder) {
     const Result<double> error = comparison.truth_error(progress);
     SUPPLE_RETURN_IF_ERROR(error);
     report.truth_error = *error;
@@ -215,7 +232,12 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
       SUPPLE_RETURN_IF_ERROR(reduced);
       Result<CompareRow> row = comparison.run_reduced(*reduced);
       SUPPLE_RETURN_IF_ERROR(row);
-      if (settings.unseen) {
+      if (settings.ladder && row->poses == 1) {
+        const Result<double> in_basis = comparison.error_in_basis(*reduced);
+        SUPPLE_RETURN_IF_ERROR(in_basis);
+        row->in_basis = *in_basis;
+      }
+      if (settings.ladder) {
         const Result<ReducedBody> ignorant = reduce_character(
             other, built->source, built->body, progress, StageStore::none(), built->reduced.model->rest, clip->name);
         SUPPLE_RETURN_IF_ERROR(ignorant);

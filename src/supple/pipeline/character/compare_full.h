@@ -7,6 +7,9 @@
 //
 //   error       √(Σ |ū_reduced − ū_full|² / Σ |ū_full|²) over the vertices of the skin and the steps of the clip
 //   projection  the same for the best that any coordinates could do: what the basis alone costs
+//   in basis    the error of a run in that basis with all elements, all mass and exact strain: what is left of the
+//   error
+//               is cubature, and the gradient of R that strain leaves out (runtime/posespace/cubature_forces.h)
 //   unseen      the error of a model whose basis and cubature were made without this clip
 //   truth error √(Σ |ū_h − ū_h/2|² / Σ |ū_h/2|²): what the truth's own time step costs it
 #pragma once
@@ -25,7 +28,8 @@ struct CompareRow {
   int size = 0;   ///< r
   int poses = 1;  ///< m
   double error = 0, projection = 0;
-  std::optional<double> unseen;                  ///< the error of a model that knows nothing of the clip
+  std::optional<double> in_basis;  ///< of a run in the same basis with all elements and exact strain; one pose only
+  std::optional<double> unseen;    ///< of a model that knows nothing of the clip
   double elastic_error = 0, inertial_error = 0;  ///< of cubature, on unseen samples
   double step_seconds = 0;
 };
@@ -44,8 +48,7 @@ struct CompareSettings {
   std::vector<int> sizes;   ///< empty: the recipe's
   std::vector<int> poses;   ///< most poses with a reduced model, each for each size; empty: the recipe's
   double most_seconds = 2;  ///< of the clip
-  bool unseen = true;       ///< whether models that don't know the clip are measured, too
-  bool truth = true;        ///< whether the error of the truth is
+  bool ladder = true;       ///< whether the truth's own error, runs in the basis and unseen clips are measured, too
   SimulateSettings simulate;
 };
 
@@ -59,6 +62,8 @@ class FullComparison {
   Status run_full(CompareReport& report, Progress& progress = Progress::silent());
   /// The truth against a simulation of half its step.
   Result<double> truth_error(Progress& progress = Progress::silent()) const;
+  /// The error of flesh that moves in a model's basis of the neutral pose, and is otherwise simulated in full.
+  Result<double> error_in_basis(const ReducedBody& reduced) const;
   /// A reduced model of the same mesh.
   Result<CompareRow> run_reduced(const ReducedBody& reduced) const;
   /// Of another full simulation of the same clip and skin, on whatever mesh: √(Σ |ū_other − ū|² / Σ |ū|²).
