@@ -318,18 +318,6 @@ Status correct_wires(const RawCharacter& character, std::span<const RecipePoseSt
   return rig.correct(std::move(corrections));
 }
 
-/// Clips that don't come with the character know nothing of its corrected poses.
-Status follow_corrections(std::size_t first_clip, std::span<const NamedPose> poses, const CharacterRig& rig,
-                          RawCharacter& character) {
-  constexpr double rate = 60;
-  const Result<std::optional<PoseMorphs>> morphs = PoseMorphs::create(rig, poses);
-  SUPPLE_RETURN_IF_ERROR(morphs);
-  if (!*morphs) return {};
-  for (std::size_t c = first_clip; c < character.clips.size(); ++c)
-    (*morphs)->add_channels(rig, rate, character.clips[c]);
-  return {};
-}
-
 }  // namespace
 
 Error no_such(const Recipe& recipe, std::string_view kind, std::string_view name,
@@ -449,8 +437,9 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
   CharacterSource source{std::move(file), followed, folder, std::move(character), std::move(poses), std::move(*rig)};
-  SUPPLE_RETURN_IF_ERROR(follow_corrections(own_clips, named_poses(source), source.rig, source.character));
-  if (followed.corrections) SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), source.character));
+  // Clips that don't come with the character know nothing of its corrected poses; its own may not know [[correction]].
+  const std::size_t first = followed.corrections ? 0 : own_clips;
+  SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), first, source.character));
   return source;
 }
 

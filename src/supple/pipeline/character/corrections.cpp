@@ -173,12 +173,14 @@ Status add_corrections(std::span<const ExamplePose> in_file, Recipe& recipe, Raw
   return {};
 }
 
-Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, RawCharacter& character) {
+Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, std::size_t first_clip,
+                        RawCharacter& character) {
   constexpr double rate = 60;
   const Result<std::optional<PoseMorphs>> morphs = PoseMorphs::create(rig, poses);
   SUPPLE_RETURN_IF_ERROR(morphs);
   if (!*morphs) return {};
-  for (Clip& clip : character.clips) (*morphs)->add_channels(rig, rate, clip);
+  for (std::size_t c = first_clip; c < character.clips.size(); ++c)
+    (*morphs)->add_channels(rig, rate, character.clips[c]);
   return {};
 }
 

@@ -18,8 +18,9 @@ std::vector<RecipeCorrection> recognise_corrections(const RawCharacter& characte
 Status add_corrections(std::span<const ExamplePose> in_file, Recipe& recipe, RawCharacter& character,
                        std::vector<RecipePoseState>& poses);
 
-/// Gives every clip the weights of corrections that it doesn't move itself.
-Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, RawCharacter& character);
+/// Gives every clip, from `first_clip` on, the weights of corrected poses that it doesn't move itself.
+Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, std::size_t first_clip,
+                        RawCharacter& character);
 
 /// Poses of the recipe's corrections, in their order. Fails, with the line, on targets, joints and clips that don't
 /// exist, on poses that are the rest pose, and on a target that already belongs to one of `poses`.
