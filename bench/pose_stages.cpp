@@ -84,7 +84,7 @@ class StageClock {
     std::copy(dynamics.coordinates().begin(), dynamics.coordinates().end(), q_.begin());
     evaluate_rig();
     frames_.update(positions_);
-    forces_.set_pose(p_, positions_);
+    forces_.set_pose(p_, positions_, &frames_);
     inertia_.set_pose(forces_.pose(), frames_, positions_);
     pose_.update(p_);
     for (int k = 0; k < 3; ++k) remember_frame();
@@ -125,7 +125,7 @@ class StageClock {
     add("rig", median_us([&] { evaluate_rig(); }), 0, 24.0 * static_cast<double>(positions_.size()), 0.07 + 0.12);
     const auto sites = static_cast<double>(prepared_->model->sites.size());
     add("frames", median_us([&] { frames_.update(positions_); }), rest_flops * sites, 0);
-    const double posed = median_us([&] { forces_.set_pose(p_, positions_); });
+    const double posed = median_us([&] { forces_.set_pose(p_, positions_, &frames_); });
     const double inertial = median_us([&] { inertia_.set_pose(forces_.pose(), frames_, positions_); });
     const double written = pose_.constant() ? 0 : s.element_columns;
     add("basis_blending", posed - weights + inertial,

@@ -83,6 +83,9 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
   out.row("cubature", "{} elements in {} blocks, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
           model.element_count(), model.elements.size(), 100 * facts.elastic_error, model.inertial_vertex_count(),
           100 * facts.inertial_error);
+  if (facts.estimated_error)
+    out.row("truth", "about {:.0f} % off the simulation of every vertex, in motion it hasn't learnt from",
+            100 * *facts.estimated_error);
   out.row("rest shape", "{} points of the rig, {} of them turn the bases", model.points.size(), model.sites.size());
   out.row("surface", "{} vertices on {} blocks", model.surface.vertex_count(), model.surface.blocks.size());
   out.json["name"] = asset.name;
@@ -103,6 +106,7 @@ void add_character(ReportRows& out, const CharacterAsset& asset) {
                           {"elastic_error", facts.elastic_error},
                           {"vertices", model.inertial_vertex_count()},
                           {"inertial_error", facts.inertial_error}};
+  if (facts.estimated_error) out.json["estimated_error"] = *facts.estimated_error;
   out.json["points"] = model.points.size();
   out.json["surface_vertices"] = model.surface.vertex_count();
   out.json["frequencies_hz"] = std::vector<double>(facts.frequencies.begin(), facts.frequencies.end());
@@ -134,6 +138,12 @@ void add_full(ReportRows& out, const FullModel& model) {
 
 // ---- characters that were just built --------------------------------------------------------------------------------
 
+/// What would bring a model nearer to the full simulation.
+std::string_view what_limits(const CharacterAsset& asset) {
+  if (asset.facts.posed_error > 0.5 * *asset.facts.estimated_error) return "more elements would help most";
+  return "more coordinates, --quality final or --engine full are nearer";
+}
+
 void tell_reduced(const CharacterAsset& asset, Session& session) {
   const CharacterFacts& facts = asset.facts;
   const PoseSpaceModel& model = *asset.model;
@@ -147,6 +157,9 @@ void tell_reduced(const CharacterAsset& asset, Session& session) {
   session.line("cubature      {} elements, {:.1f} % off on unseen samples; {} vertices, {:.1f} %",
                model.element_count(), 100 * facts.elastic_error, model.inertial_vertex_count(),
                100 * facts.inertial_error);
+  if (facts.estimated_error)
+    session.line("truth         about {:.0f} % off the simulation of every vertex, in motion it hasn't learnt from; {}",
+                 100 * *facts.estimated_error, what_limits(asset));
 }
 
 void fill_reduced(const CharacterAsset& asset, Json& out) {
@@ -166,6 +179,7 @@ void fill_reduced(const CharacterAsset& asset, Json& out) {
                      {"posed_error", facts.posed_error},
                      {"vertices", model.inertial_vertex_count()},
                      {"inertial_error", facts.inertial_error}};
+  if (facts.estimated_error) out["estimated_error"] = *facts.estimated_error;
 }
 
 }  // namespace

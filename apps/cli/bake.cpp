@@ -158,7 +158,8 @@ Soft soft_from_asset(const Options& options, Source source) {
 
 /// Built, or found in the cache.
 Soft soft_from_source(const Options& options, Source source, BuildCache* cache, Session& session) {
-  const Result<const CharacterEngine*> engine = find_engine(options.engine);
+  const Result<const CharacterEngine*> engine =
+      options.engine_given ? find_engine(options.engine) : baking_engine(source->recipe);
   SUPPLE_RETURN_IF_ERROR(engine);
   return (*engine)->build(std::move(source), session.progress, cache != nullptr ? *cache : StageStore::none());
 }

@@ -168,7 +168,7 @@ RunCommand add(CLI::App& app) {
           ->type_name("FILE"));
   add_character_options(app, options->character);
   add_cache_option(app, options->character);
-  for (const char* name : {"--engine", "--frequency", "--damping", "--tets", "--no-cache"}) {
+  for (const char* name : {"--engine", "--quality", "--frequency", "--damping", "--tets", "--no-cache"}) {
     options->character_only.push_back(app.get_option(name));
     options->character_only.back()->group("Characters");
   }

@@ -11,6 +11,7 @@ void CharacterOptions::apply(Recipe& recipe) const {
     recipe.material.young.reset();
     recipe.file_materials = false;
   }
+  if (const std::optional<Quality> asked = quality_from(quality)) recipe.flesh.quality = *asked;
   if (damping) recipe.flesh.damping = *damping;
   if (size) recipe.flesh.size = *size;
   if (tets) recipe.tets = *tets;
@@ -31,6 +32,11 @@ std::string list_engines() {
 
 void add_character_options(CLI::App& app, CharacterOptions& options) {
   app.add_option("--engine", options.engine, "What moves the flesh [posespace]:\n" + list_engines())->type_name("NAME");
+  app.add_option("--quality", options.quality,
+                 "How near to the simulation of every vertex [good]: draft is quickly built, good is for games, final\n"
+                 "takes minutes; a bake of that quality has every vertex free, as with --engine full")
+      ->check(CLI::IsMember({"draft", "good", "final"}).description(""))
+      ->type_name("draft|good|final");
   app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [4]")
       ->check(positive())
       ->type_name("HZ");

@@ -13,6 +13,7 @@ namespace supple {
 
 struct CharacterOptions {
   std::string engine = "posespace";
+  std::string quality;  ///< empty: as the recipe says
   std::optional<double> frequency, damping;
   std::optional<int> size, tets;
   bool no_cache = false;

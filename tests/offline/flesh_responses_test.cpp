@@ -116,21 +116,21 @@ TEST(MotionRuns, ShowWhatTheFullSimulationDoes) {
   const SoftLimb limb = make_soft_limb();
   const std::vector<MotionRun> runs(2, shaken(limb, 0.05));
   const TaughtShapes shapes = simulate_runs(taught_body(limb), runs);
-  ASSERT_EQ(shapes.count(), 36);  // every third of 60 but for the start, twice
-  EXPECT_EQ(shapes.poses.size(), 36u);
-  EXPECT_EQ(shapes.clips, std::vector<int>(36, 3));
+  ASSERT_EQ(shapes.count(), 56);  // every second of 60 but for the start, twice
+  EXPECT_EQ(shapes.poses.size(), 56u);
+  EXPECT_EQ(shapes.clips, std::vector<int>(56, 3));
   // Nothing moves before the limb does; both runs are the same motion.
   EXPECT_LT(shapes.displacements.col(0).norm(), 1e-9);
-  EXPECT_GT(shapes.displacements.col(17).cwiseAbs().maxCoeff(), 1e-3);
-  EXPECT_EQ(shapes.displacements.leftCols(18), shapes.displacements.rightCols(18));
+  EXPECT_GT(shapes.displacements.col(27).cwiseAbs().maxCoeff(), 1e-3);
+  EXPECT_EQ(shapes.displacements.leftCols(28), shapes.displacements.rightCols(28));
 }
 
 TEST(MotionRuns, WhatFliesApartIsLeftOut) {
   const SoftLimb limb = make_soft_limb();
   const std::vector<MotionRun> runs{shaken(limb, 0.05), shaken(limb, 500)};
   const TaughtShapes shapes = simulate_runs(taught_body(limb), runs);
-  EXPECT_GE(shapes.count(), 18);
-  EXPECT_LT(shapes.count(), 36);
+  EXPECT_GE(shapes.count(), 28);
+  EXPECT_LT(shapes.count(), 56);
   EXPECT_LE(shapes.displacements.cwiseAbs().maxCoeff(), 0.5);
 }
 

@@ -17,6 +17,7 @@ TEST_P(ViolentMotion, BreaksNoStepAndKeepsTheFleshOn) {
   Recipe recipe;
   recipe.input = file.string();
   recipe.tets = 3000;
+  recipe.flesh.quality = Quality::draft;
   const Result<BuiltCharacter> built = build_character(recipe, "");
   ASSERT_TRUE(built.ok()) << built.error().message;
   const PoseSpaceModel& model = *built->reduced.model;

@@ -247,6 +247,10 @@ std::vector<std::string> Archive::names() const {
   return result;
 }
 
+bool Archive::has(std::string_view name) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; });
+}
+
 std::uint64_t Archive::size_in_bytes() const { return size_; }
 
 Result<const Archive::Entry*> Archive::find(std::string_view name, NumberType type) const {

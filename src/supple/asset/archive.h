@@ -71,6 +71,7 @@ class Archive {
 
   const std::string& kind() const { return kind_; }
   std::vector<std::string> names() const;
+  bool has(std::string_view name) const;
   std::uint64_t size_in_bytes() const;
 
   /// Fails when there is no such array, or it is of another type.

@@ -193,6 +193,21 @@ std::vector<FrameBlend> read_frames(ArchiveReader& reader, const std::string& na
   return frames;
 }
 
+void add_corners(ArchiveWriter& writer, const std::string& name, const ElementBlock& block) {
+  std::vector<FrameBlend> frames;
+  for (const auto& corners : block.corners) frames.insert(frames.end(), corners.begin(), corners.end());
+  add_frames(writer, name + ".corners", frames);
+}
+
+std::vector<std::array<FrameBlend, 4>> read_corners(ArchiveReader& reader, const std::string& name, std::size_t count,
+                                                    Index sites) {
+  const std::vector<FrameBlend> frames = read_frames(reader, name + ".corners", sites);
+  std::vector<std::array<FrameBlend, 4>> corners(count);
+  if (frames.size() != 4 * count) reader.misfit(name + ".corners.sites");
+  for (std::size_t k = 0; reader.ok() && k < frames.size(); ++k) corners[k / 4][k % 4] = frames[k];
+  return corners;
+}
+
 void add_elements(ArchiveWriter& writer, const std::string& name, const PoseSpaceModel& model,
                   const ElementBlock& block) {
   writer.add(name + ".columns", block.columns);
@@ -201,6 +216,7 @@ void add_elements(ArchiveWriter& writer, const std::string& name, const PoseSpac
   writer.add(name + ".mu", block.mu);
   writer.add(name + ".lambda", block.lambda);
   writer.add_singles(name + ".gradients", side_by_side(columns_of(model, block), block.gradients).cast<float>());
+  if (model.exact_strain) add_corners(writer, name, block);
 }
 
 ElementBlock read_elements(ArchiveReader& reader, const std::string& name, const PoseSpaceModel& model, Index size) {
@@ -212,7 +228,10 @@ ElementBlock read_elements(ArchiveReader& reader, const std::string& name, const
   block.weights = reader.matrix(name + ".weights", count, poses);
   block.mu = reader.matrix(name + ".mu", count, poses);
   block.lambda = reader.matrix(name + ".lambda", count, poses);
-  const MatX gradients = reader.singles(name + ".gradients", 9 * count, columns_of(model, block).stored());
+  const MatX gradients =
+      reader.singles(name + ".gradients", model.element_rows() * count, columns_of(model, block).stored());
+  if (model.exact_strain)
+    block.corners = read_corners(reader, name, block.tets.size(), static_cast<Index>(model.sites.size()));
   if (reader.ok()) block.gradients = apart(columns_of(model, block), gradients);
   return block;
 }
@@ -298,11 +317,13 @@ ColumnSources read_sources(ArchiveReader& reader, const std::string& name, Index
 
 Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
   // A member that is added to the model doesn't compile here before it has its place in the file.
-  const auto& [rest, material, directions, poses, sources, gradient_sources, stiffness, linear, corrections,
-               correction_poses, correction_limit, mass, points, sites, elements, inertia, surface, height] = model;
+  const auto& [rest, material, directions, exact_strain, poses, sources, gradient_sources, stiffness, linear,
+               corrections, correction_poses, correction_limit, mass, points, sites, elements, inertia, surface,
+               height] = model;
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *rest, points));
   writer.add("material", to_string(material));
   writer.add_number("directions", static_cast<Index>(directions));
+  writer.add_number("exact_strain", static_cast<Index>(exact_strain ? 1 : 0));
   writer.add_number("height", height);
   add_pose_weights(writer, "poses", poses);
   add_pose_weights(writer, "correction_poses", correction_poses);
@@ -331,6 +352,8 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   if (!material) reader.misfit("material");
   model->material = material.value_or(MaterialModel::flesh);
   model->directions = static_cast<BasisDirections>(reader.index("directions", 2));
+  // Older files don't have it.
+  if (reader.archive().has("exact_strain")) model->exact_strain = reader.index("exact_strain", 2) == 1;
   model->height = reader.number("height");
   model->poses = read_pose_weights(reader, "poses", model->rest->layout());
   model->correction_poses = read_pose_weights(reader, "correction_poses", model->rest->layout());
@@ -344,7 +367,7 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   model->corrections = read_triangles(reader, "corrections", size, model->correction_pose_count());
   model->correction_limit = reader.number("correction_limit");
   if (!(model->correction_limit > 0)) reader.misfit("correction_limit");
-  model->linear = read_triangles(reader, "linear", size, poses);
+  model->linear = read_triangles(reader, "linear", size, model->exact_strain ? model->correction_pose_count() : poses);
   model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);
   halve_pairs(model->mass);
   model->points.resize(to_size(model->rest->vertex_count()));
@@ -407,6 +430,7 @@ void add_facts(ArchiveWriter& writer, const CharacterFacts& facts) {
   writer.add("facts.counts", std::span<const Index>(counts));
   writer.add("facts.numbers",
              Eigen::Vector4d(facts.young, facts.elastic_error, facts.posed_error, facts.inertial_error));
+  if (facts.estimated_error) writer.add_number("facts.estimated_error", *facts.estimated_error);
   writer.add("facts.frequencies", facts.frequencies);
   writer.add("facts.warnings", std::string_view(joined(facts.warnings)));
   add_pose_facts(writer, facts.poses);
@@ -417,6 +441,7 @@ CharacterFacts read_facts(ArchiveReader& reader) {
   const std::vector<Index> counts = reader.indices("facts.counts", 3, std::numeric_limits<Index>::max());
   const MatX numbers = reader.matrix("facts.numbers", 4, 1);
   facts.frequencies = reader.matrix("facts.frequencies", ArchiveReader::any, 1);
+  if (reader.archive().has("facts.estimated_error")) facts.estimated_error = reader.number("facts.estimated_error");
   facts.warnings = lines_of(reader.text("facts.warnings"));
   facts.poses = read_pose_facts(reader);
   if (!reader.ok()) return facts;

@@ -31,7 +31,8 @@ struct CharacterFacts {
   double inertial_error = 0;     ///< likewise
   VecX frequencies;              ///< of the linear modes [Hz]
   std::vector<std::string> warnings;
-  std::vector<PoseFacts> poses = {};  ///< of the model, the neutral one first
+  std::vector<PoseFacts> poses = {};           ///< of the model, the neutral one first
+  std::optional<double> estimated_error = {};  ///< of the skin against the full simulation, on motion not learnt from
 };
 
 struct CharacterAsset {

@@ -10,6 +10,10 @@
 // sites, by quaternions; any smooth field would serve, since R only says in which directions the basis points. With
 // directions of the world R = 1 throughout, as the paper has it.
 //
+// Strain comes in two kinds. Where it is exact, an element's corners turn each by its own R_k: F is that of the
+// displacements above, in any pose, however R bends. Otherwise an element turns as a whole, by its own rotation: exact
+// in the known poses, and without the gradient of R between them (runtime/posespace/cubature_forces.h).
+//
 // Forces are sums over few elements, inertia over few vertices (offline/cubature). `points` are all the vertices that
 // either of them needs; nothing else of the mesh is looked at while time runs. Local bases (section 7) are zero outside
 // their patch: sites that the same coordinates move stand in one block, which holds these columns only.
@@ -47,8 +51,10 @@ struct ElementBlock {
   MatX weights;     ///< cubature weight times neutral volume [m³], element × pose
   MatX mu, lambda;  ///< Lamé's coefficients [Pa], element × pose
   /// For each pose, nine rows per element: D_e with vec(∂u/∂X) = D_e q, turned back by the element's own rotation in
-  /// that pose. Row 3j+i is ∂u_i/∂X_j.
+  /// that pose. Row 3j+i is ∂u_i/∂X_j. With exact strain twelve rows: Û of the corners, as (Û_1 − Û_0, Û_2 − Û_0,
+  /// Û_3 − Û_0, Û_0), which halves keep with the precision of a gradient.
   std::vector<MatX> gradients;
+  std::vector<std::array<FrameBlend, 4>> corners;  ///< how each element's corners turn; with exact strain only
 };
 
 /// A set of vertices of the simulation mesh that are all moved by the same coordinates.
@@ -92,12 +98,14 @@ struct PoseSpaceModel {
   std::shared_ptr<const Rig> rest;  ///< Φ over all vertices of the simulation mesh
   MaterialModel material = MaterialModel::flesh;
   BasisDirections directions = BasisDirections::rotating;
+  bool exact_strain = false;
   std::optional<PoseSpaceWeights> poses;  ///< p_i, the neutral pose first; absent: the neutral pose alone
   ColumnSources sources;                  ///< which poses share columns of their bases …
   ColumnSources gradient_sources;         ///< … and of gradients, which may differ where bases don't: R bends
   VecX stiffness;  ///< diagonal of Û_iᵀ K Û_i in the neutral pose at rest [1/s²], where it is a diagonal matrix
-  /// Û_iᵀ K_i Û_i at rest, for each pose, r × r [1/s²]; empty: the diagonal above in all. What damping is made of, and
-  /// what a step's equations look like when the flesh is near rest.
+  /// Û_iᵀ K_i Û_i at rest, for each pose, r × r [1/s²]; empty: the diagonal above in all. What a step's equations look
+  /// like when the flesh is near rest, and what damping is made of. With exact strain it is known at all of
+  /// `correction_poses`, and damping is made of the elements' own stiffness at rest, which follows the pose.
   std::vector<MatX> linear;
   /// Cubature's weights fit the forces as well as they can. What they lack of the linear response is known, and added:
   /// C_i = Û_iᵀ K_i Û_i − Σ_e w_e D_eᵀ (∂P/∂F) D_e at rest, r × r [1/s²]; none: no corrections. Their energy s = ½ qᵀ C
@@ -118,6 +126,8 @@ struct PoseSpaceModel {
 
   Index size() const { return static_cast<Index>(stiffness.size()); }
   Index pose_count() const { return poses ? poses->pose_count() : 1; }
+  /// Rows that ElementBlock::gradients have for each element.
+  Index element_rows() const { return exact_strain ? 12 : 9; }
   Index correction_pose_count() const { return correction_poses ? correction_poses->pose_count() : pose_count(); }
   Index element_count() const;
   Index inertial_vertex_count() const;

@@ -125,7 +125,7 @@ Result<std::vector<MatX>> decode_matrices(const std::string& bytes) {
 }
 
 std::string encode_stage(const PoseCubature& cubature) {
-  const auto& [elements, vertices, corrections, between, correction_limit, elastic_error, posed_error,
+  const auto& [elements, vertices, corrections, linear, between, correction_limit, elastic_error, posed_error,
                worst_posed_error, inertial_error, elastic_training_error] = cubature;
   ArchiveWriter writer("stage-cubature");
   const auto poses = static_cast<Index>(elements.size());
@@ -133,6 +133,7 @@ std::string encode_stage(const PoseCubature& cubature) {
   for (std::size_t i = 0; i < elements.size(); ++i) add_cubature(writer, element_name(i), elements[i]);
   add_cubature(writer, "vertices", vertices);
   add_matrices(writer, "corrections", corrections);
+  add_matrices(writer, "linear", linear);
   writer.add("between", between);
   VecX numbers(6);
   numbers << correction_limit, elastic_error, posed_error, worst_posed_error, inertial_error, elastic_training_error;
@@ -148,6 +149,7 @@ Result<PoseCubature> decode_cubature(const std::string& bytes) {
       cubature.elements.push_back(read_cubature(reader, element_name(to_size(i))));
     cubature.vertices = read_cubature(reader, "vertices");
     cubature.corrections = read_matrices(reader, "corrections");
+    cubature.linear = read_matrices(reader, "linear");
     cubature.between = reader.matrix("between", ArchiveReader::any, ArchiveReader::any);
     const MatX numbers = reader.matrix("numbers", 6, 1);
     if (!reader.ok()) return cubature;

@@ -14,7 +14,7 @@
 namespace supple {
 namespace {
 
-constexpr std::size_t settling = 6, every = 3;  ///< steps that aren't kept, and of which one is
+constexpr std::size_t settling = 4, every = 2;  ///< steps that aren't kept, and of which one is
 constexpr double damping_ratio = 0.2;
 
 /// Numbers that are the same with every library.
@@ -150,26 +150,35 @@ VecX turned_acceleration(const TaughtBody& body, const MotionRun& run, std::size
   return result;
 }
 
+/// Displacements as each vertex' own turned neighbourhood sees them.
+VecX turned_back(const FullPoseDynamics& full) {
+  VecX u = full.displacements();
+  for (std::size_t v = 0; v < full.rotations().size(); ++v) {
+    auto at = u.segment<3>(3 * static_cast<Eigen::Index>(v));
+    at = (full.rotations()[v].transpose() * at).eval();
+  }
+  return u;
+}
+
 /// The shapes of one run, one moment per column; none where it flies apart.
 TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
   TaughtShapes shapes;
-  const RayleighDamping damping = rayleigh_damping(body.frequency, damping_ratio);
-  SoftStepSettings settings;
-  settings.time_step = MotionRun::step;
-  settings.mass_damping = damping.mass;
-  settings.stiffness_damping = damping.stiffness;
-  Result<FullPoseDynamics> full = FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, settings);
+  Result<FullPoseDynamics> full =
+      FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, teaching_settings(body), body.frames);
   if (!full.ok()) return shapes;
   full->set_surprise(0.2);
   const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, body.material);
   if (!elastic.ok()) return shapes;
   std::vector<VecX> kept;
   for (std::size_t k = 0; k < run.length(); ++k) {
-    const bool broken = full->push(elastic->consistent_mass() * VecX(-turned_acceleration(body, run, k))).recovered;
+    const SoftStepReport report =
+        body.frames != nullptr ? full->step(run.placements[k], run.poses[k])
+                               : full->push(elastic->consistent_mass() * VecX(-turned_acceleration(body, run, k)));
+    const bool broken = report.recovered;
     const double farthest = full->displacements().cwiseAbs().maxCoeff();
     if (broken || !(farthest <= 0.5 * body.extent)) break;
     if (k < settling || k % every != 0) continue;
-    kept.push_back(full->displacements());
+    kept.push_back(body.frames != nullptr ? turned_back(*full) : full->displacements());
     shapes.poses.push_back(run.poses[k]);
     shapes.clips.push_back(run.clip);
   }
@@ -179,6 +188,15 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
 }
 
 }  // namespace
+
+SoftStepSettings teaching_settings(const TaughtBody& body) {
+  const RayleighDamping damping = rayleigh_damping(body.frequency, damping_ratio);
+  SoftStepSettings settings;
+  settings.time_step = MotionRun::step;
+  settings.mass_damping = damping.mass;
+  settings.stiffness_damping = damping.stiffness;
+  return settings;
+}
 
 std::vector<MotionRun> made_up_runs(const Rig& rest, const MadeUpMotion& motion) {
   std::vector<MotionRun> runs;
@@ -209,8 +227,10 @@ TaughtShapes simulate_runs(const TaughtBody& body, std::span<const MotionRun> ru
   for (const TaughtShapes& part : each) count += part.count();
   all.displacements.resize(3 * static_cast<Eigen::Index>(body.mesh.vertices.size()), count);
   count = 0;
-  for (const TaughtShapes& part : each) {
+  for (std::size_t k = 0; k < each.size(); ++k) {
+    const TaughtShapes& part = each[k];
     if (part.count() == 0) continue;
+    all.runs.insert(all.runs.end(), to_size(part.count()), static_cast<int>(k));
     all.displacements.middleCols(count, part.count()) = part.displacements;
     count += part.count();
     all.poses.insert(all.poses.end(), part.poses.begin(), part.poses.end());

@@ -8,7 +8,8 @@
 //   M ü + (α M + β K) u̇ + f(u) = −M Rᵀ a(t)
 //
 // in its neutral pose and with its own material; a is the acceleration of the rest shape in the world, R how each
-// vertex has turned. The motion is that of stretches of the clips, and of a rig that moves as nobody has shown it,
+// vertex has turned. Models whose strain is exact are taught by the character itself instead, in whatever pose it is,
+// and see Rᵀ u. The motion is that of stretches of the clips, and of a rig that moves as nobody has shown it,
 // around poses of the clips and as fast as they are:
 //
 //   p(t) = p_0 · exp(Σ_k a_k sin(ω_k t + φ_k))   for every joint, and for the character's placement
@@ -16,8 +17,10 @@
 
 #include "supple/base/progress.h"
 #include "supple/fem/elastic_body.h"
+#include "supple/offline/fitting/frame_sites.h"
 #include "supple/rig/pose.h"
 #include "supple/rig/rig.h"
+#include "supple/runtime/soft_step.h"
 
 #include <memory>
 #include <span>
@@ -54,6 +57,7 @@ struct TaughtShapes {
   MatX displacements;                      ///< in directions that turn with the flesh, one moment per column
   std::vector<std::vector<double>> poses;  ///< beside them
   std::vector<int> clips;                  ///< of the run
+  std::vector<int> runs;                   ///< that they are of
 
   Eigen::Index count() const { return displacements.cols(); }
 };
@@ -65,9 +69,14 @@ struct TaughtBody {
   std::shared_ptr<const Rig> rest;  ///< Φ over the mesh
   double frequency = 4;             ///< of the flesh [Hz], for its damping
   double extent = 1;                ///< of the character [m]
+  /// How vertices turn: the bent character itself is simulated. Null: the neutral pose, pushed.
+  const FrameSites* frames = nullptr;
 };
 
-/// Simulates the runs and keeps every third moment but for the start. What flies apart is left out.
+/// How the runs are simulated: their steps, and the damping of flesh that nobody has said anything of.
+SoftStepSettings teaching_settings(const TaughtBody& body);
+
+/// Simulates the runs and keeps every second moment but for the start. What flies apart is left out.
 TaughtShapes simulate_runs(const TaughtBody& body, std::span<const MotionRun> runs,
                            Progress& progress = Progress::silent());
 

@@ -26,6 +26,7 @@ class Builder {
   }
 
   PoseSpaceModel build() {
+    model_.exact_strain = parts_.exact_strain;
     add_elements();
     add_inertia();
     for (const auto& site : parts_.frames.sites) model_.sites.push_back(tet(site));
@@ -191,7 +192,8 @@ class Builder {
     block.columns = columns_of(set);
     const auto count = std::ssize(members), poses = std::ssize(parts_.poses);
     block.weights = block.mu = block.lambda = MatX::Zero(count, poses);
-    block.gradients.assign(parts_.poses.size(), MatX(9 * count, std::ssize(block.columns)));
+    const Index rows = model_.element_rows();
+    block.gradients.assign(parts_.poses.size(), MatX(rows * count, std::ssize(block.columns)));
     for (Eigen::Index k = 0; k < count; ++k) {
       const std::size_t i = members[to_size(k)];
       const auto e = to_size(parts_.elements.front().sites[i]);
@@ -204,11 +206,22 @@ class Builder {
         block.weights(k, pose) = parts_.elements[to_size(pose)].weights[static_cast<Eigen::Index>(i)] * volume;
         block.mu(k, pose) = lame.mu;
         block.lambda(k, pose) = lame.lambda;
-        block.gradients[to_size(pose)].middleRows<9>(9 * k) =
-            element_gradient(parts_.mesh, e, parts_.poses, to_size(pose), parts_.directions)(Eigen::all, block.columns);
+        block.gradients[to_size(pose)].middleRows(rows * k, rows) =
+            element_rows(e, to_size(pose))(Eigen::all, block.columns);
       }
+      if (parts_.exact_strain) block.corners.push_back(corner_frames(e));
     }
     return block;
+  }
+
+  MatX element_rows(std::size_t e, std::size_t pose) const {
+    return parts_.exact_strain ? corner_rows(parts_.mesh, e, parts_.poses[pose].basis)
+                               : element_gradient(parts_.mesh, e, parts_.poses, pose, parts_.directions);
+  }
+  std::array<FrameBlend, 4> corner_frames(std::size_t e) const {
+    std::array<FrameBlend, 4> frames;
+    for (std::size_t k = 0; k < 4; ++k) frames[k] = parts_.frames.vertices[to_size(parts_.mesh.elements[e][k])];
+    return frames;
   }
 
   VertexBlock vertex_block(const PatchSet& set, const std::vector<Index>& vertices) const {
@@ -277,7 +290,8 @@ class Builder {
 
   void add_sources() {
     model_.sources = sources_of(&PoseBasis::sources);
-    model_.gradient_sources = sources_of(&PoseBasis::gradient_sources);
+    // With exact strain gradients are rows of the basis.
+    model_.gradient_sources = parts_.exact_strain ? model_.sources : sources_of(&PoseBasis::gradient_sources);
   }
   ColumnSources sources_of(std::vector<Index> PoseBasis::*sources) const {
     ColumnSources result;

@@ -23,6 +23,7 @@ struct ModelParts {
   const Cubature& vertices;
   const VecX& vertex_mass;  ///< lumped, one per degree of freedom [kg]
   BasisDirections directions = BasisDirections::rotating;
+  bool exact_strain = false;
 };
 
 /// Points, sites, blocks and surface of the model; the rest is left to the caller.

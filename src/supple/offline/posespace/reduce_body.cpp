@@ -9,7 +9,10 @@
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/basis_store.h"
 #include "supple/offline/posespace/bases/choose_poses.h"
+#include "supple/offline/posespace/bases/skin_weighted_metric.h"
+#include "supple/offline/posespace/estimate_error.h"
 #include "supple/offline/posespace/model_builder.h"
+#include "supple/offline/stage_archives.h"
 
 #include <Eigen/LU>
 
@@ -237,18 +240,28 @@ class Reduction {
     return {};
   }
 
+  /// A single basis that was learnt from bent flesh has to be exact where it bends. Several are exact in their poses.
+  bool exact_strain() const {
+    return settings_.directions == BasisDirections::rotating && wanted_.empty() && settings_.patches.size() <= 1 &&
+           !motion_.runs.empty();
+  }
+
   /// Flesh is simulated in full once, however often bases are made of it.
   const TaughtShapes& teach() {
     if (taught_) return *taught_;
     progress_.stage("shaking the flesh");
-    taught_ = simulate_runs({.mesh = reduced_.mesh,
-                             .material = settings_.material,
-                             .fixed = reduced_.fixed,
-                             .rest = rest_,
-                             .frequency = reduced_.flesh_frequency,
-                             .extent = height_},
-                            motion_.runs, progress_);
+    taught_ = simulate_runs(taught_body(exact_strain()), motion_.runs, progress_);
     return *taught_;
+  }
+
+  TaughtBody taught_body(bool bent) const {
+    return {.mesh = reduced_.mesh,
+            .material = settings_.material,
+            .fixed = reduced_.fixed,
+            .rest = rest_,
+            .frequency = reduced_.flesh_frequency,
+            .extent = height_,
+            .frames = bent ? &reduced_.frames : nullptr};
   }
 
   Status find_contacts() {
@@ -266,6 +279,20 @@ class Reduction {
     return {};
   }
 
+  /// r, as it was asked for or as the body needs it.
+  Result<int> coordinates(const PoseBasesInput& input) {
+    if (settings_.size > 0) return settings_.size;
+    const auto make = [&]() -> Result<std::vector<MatX>> {
+      const std::vector<double> left = left_of_unseen_motion(skin_weighted_metric(input.body, input.skin), teach());
+      return std::vector<MatX>{Eigen::Map<const VecX>(left.data(), std::ssize(left))};
+    };
+    const auto encode = [](const std::vector<MatX>& made) { return encode_stage(std::span<const MatX>(made)); };
+    const Result<std::vector<MatX>> left = find_or_make(*store_, "size", content_, make, encode, decode_matrices);
+    SUPPLE_RETURN_IF_ERROR(left);
+    if (left->empty()) return settings_.automatic.least;
+    return choose_size(std::span(left->front().data(), to_size(left->front().size())), settings_.automatic);
+  }
+
   Status find_bases(const ElasticBody& elastic) {
     const auto start = Clock::now();
     SUPPLE_RETURN_IF_ERROR(find_contacts());
@@ -281,13 +308,17 @@ class Reduction {
                          .patches = settings_.patches,
                          .contacts = constraints_,
                          .height = height_,
-                         .size = std::clamp(settings_.size, 1, std::max(1, available / 2))};
+                         .size = available / 2,
+                         .exact_strain = exact_strain()};
     if (settings_.store != &StageStore::none()) {
       const std::optional<ContentHash> content = content_of(input);
       if (content) store_ = settings_.store, content_ = *content;
     }
     input.store = store_;
     input.content = content_;
+    const Result<int> size = coordinates(input);
+    SUPPLE_RETURN_IF_ERROR(size);
+    input.size = std::clamp(*size, 1, std::max(1, available / 2));
     Result<PoseBases> bases = make_bases(input, reduced_.poses, progress_);
     SUPPLE_RETURN_IF_ERROR(bases);
     reduced_.frequencies = bases->frequencies;
@@ -311,23 +342,26 @@ class Reduction {
 
   Result<PoseCubature> train(const ElasticBody& elastic) {
     const auto start = Clock::now();
-    Result<PoseCubature> cubature = find_or_make_cubature(*store_, content_,
-                                                          {.body = elastic,
-                                                           .rest = *rest_,
-                                                           .mesh = reduced_.mesh,
-                                                           .poses = reduced_.poses,
-                                                           .weights = weights_ ? &*weights_ : nullptr,
-                                                           .stiffness = stiffness_,
-                                                           .directions = settings_.directions,
-                                                           .free = free_,
-                                                           .accelerations = motion_.accelerations,
-                                                           .known_poses = motion_.poses,
-                                                           .height = height_},
-                                                          {.tolerance = settings_.cubature_tolerance,
-                                                           .elements = settings_.cubature_elements,
-                                                           .vertices = settings_.cubature_vertices,
-                                                           .seed = settings_.seed},
-                                                          progress_);
+    Result<PoseCubature> cubature =
+        find_or_make_cubature(*store_, content_,
+                              {.body = elastic,
+                               .rest = *rest_,
+                               .mesh = reduced_.mesh,
+                               .poses = reduced_.poses,
+                               .weights = weights_ ? &*weights_ : nullptr,
+                               .stiffness = stiffness_,
+                               .directions = settings_.directions,
+                               .free = free_,
+                               .accelerations = motion_.accelerations,
+                               .known_poses = motion_.poses,
+                               .height = height_,
+                               .frames = exact_strain() ? &reduced_.frames : nullptr,
+                               .teach = [this]() -> const TaughtShapes& { return teach(); }},
+                              {.tolerance = settings_.cubature_tolerance,
+                               .elements = settings_.cubature_elements,
+                               .vertices = settings_.cubature_vertices,
+                               .seed = settings_.seed},
+                              progress_);
     if (!cubature.ok()) return cubature;
     reduced_.elastic_error = cubature->elastic_error;
     reduced_.posed_error = cubature->posed_error;
@@ -358,12 +392,13 @@ class Reduction {
                                         .elements = cubature.elements,
                                         .vertices = cubature.vertices,
                                         .vertex_mass = elastic.lumped_mass(),
-                                        .directions = settings_.directions});
+                                        .directions = settings_.directions,
+                                        .exact_strain = exact_strain()});
     model.rest = std::move(rest_);
     model.material = settings_.material;
     model.poses = std::move(weights_);
     model.stiffness = stiffness_.front().diagonal();
-    model.linear = stiffness_;
+    model.linear = exact_strain() ? cubature.linear : stiffness_;
     model.corrections = cubature.corrections;
     model.correction_limit = cubature.correction_limit;
     model.correction_poses = correction_poses(*model.rest, cubature.between);
@@ -373,6 +408,9 @@ class Reduction {
       for (std::size_t j = 0; j <= i; ++j) model.mass.emplace_back(M_basis.transpose() * reduced_.poses[j].basis);
     }
     reduced_.model = std::make_shared<const PoseSpaceModel>(std::move(model));
+    progress_.stage("estimating the error");
+    rest_ = reduced_.model->rest;
+    reduced_.estimated_error = estimate_error(taught_body(true), body_.embedding, reduced_.model, motion_.judges);
   }
 
   const EmbeddedBody& body_;

@@ -6,6 +6,7 @@
 
 #include "supple/offline/contact/self_contact.h"
 #include "supple/offline/posespace/bases/align_bases.h"
+#include "supple/offline/posespace/bases/choose_size.h"
 #include "supple/offline/posespace/bases/pose_bases.h"
 
 namespace supple {
@@ -21,7 +22,8 @@ struct ReduceSettings {
   MaterialModel material = MaterialModel::flesh;
   /// [Hz]; scales the stiffness of all elements so that flesh_frequency() is this. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
-  int size = 45;  ///< r
+  int size = 45;           ///< r; 0: as `automatic` asks
+  SizeSettings automatic;  ///< for a body that says nothing of its size
   double cubature_tolerance = 0.02;
   int cubature_elements = 0;  ///< 0: as the tolerance asks
   int cubature_vertices = 0;  ///< 0: as the tolerance asks
@@ -64,6 +66,7 @@ struct ReducedBody {
   double posed_error = 0;        ///< … and in others that the character takes …
   double worst_posed_error = 0;  ///< … and in the worst of these
   double inertial_error = 0;     ///< likewise, of the displacements that the forces would hold
+  std::optional<double> estimated_error;  ///< against the full simulation, on motion that it hasn't learnt from
   double elastic_training_error = 0;
   double inertial_training_error = 0;
   double frame_error = 0;  ///< [rad], see FrameSites

@@ -11,12 +11,27 @@
 namespace supple {
 namespace {
 
+/// Several poses and patches store all of their coordinates many times over.
+SizeSettings automatic_size(const Recipe& recipe) {
+  const bool several = recipe.flesh.poses > 1 || !recipe.poses.empty() || recipe.flesh.local;
+  switch (recipe.flesh.quality) {
+    case Quality::draft:
+      return {.left = 0.1, .least = 20, .most = 45};
+    case Quality::good:
+      return {.left = 0.02, .least = several ? 45 : 120, .most = several ? 100 : 200};
+    case Quality::final:
+      break;
+  }
+  return {.left = 0.01, .least = several ? 100 : 200, .most = several ? 200 : 320};
+}
+
 ReduceSettings reduce_settings(const Recipe& recipe) {
   ReduceSettings settings;
   settings.material = recipe.material.model;
   settings.frequency.reset();
   if (tunes_stiffness(recipe)) settings.frequency = recipe.material.frequency;
   settings.size = recipe.flesh.size;
+  settings.automatic = automatic_size(recipe);
   settings.directions = recipe.flesh.directions;
   settings.largest_angle = recipe.flesh.angle * std::numbers::pi / 180;
   settings.most_poses = std::max(1, recipe.flesh.poses);
@@ -33,15 +48,15 @@ constexpr int least_modes = 4;
 void count_modes(const Recipe& recipe, const EmbeddedBody& body, const VecX& compliance, std::vector<Patch>& patches) {
   const std::vector<double> importance = patch_importance(body.mesh, body.fixed_vertices, patches, compliance);
   std::vector<double> open;
-  int left = recipe.flesh.size;
+  const int size = recipe.flesh.size > 0 ? recipe.flesh.size : automatic_size(recipe).least;
+  int left = size;
   for (std::size_t k = 0; k < patches.size(); ++k) {
     patches[k].modes = k < recipe.locals.size() ? recipe.locals[k].modes : 0;
     left -= patches[k].modes;
     if (patches[k].modes == 0) open.push_back(importance[k]);
   }
   const int shared = std::max(left, least_modes * static_cast<int>(open.size()));
-  const std::vector<int> modes =
-      share_modes(open, open.size() == patches.size() ? recipe.flesh.size : shared, least_modes);
+  const std::vector<int> modes = share_modes(open, open.size() == patches.size() ? size : shared, least_modes);
   auto next = modes.begin();
   for (Patch& patch : patches)
     if (patch.modes == 0) patch.modes = *next++;

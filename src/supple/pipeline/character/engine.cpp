@@ -29,6 +29,10 @@ Result<const CharacterEngine*> find_engine(std::string_view name) {
       near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
 }
 
+Result<const CharacterEngine*> baking_engine(const Recipe& recipe) {
+  return find_engine(recipe.flesh.quality == Quality::final ? "full" : "posespace");
+}
+
 Result<const CharacterEngine*> engine_of(const Asset& asset) {
   for (const CharacterEngine* engine : all_engines())
     if (engine->owns(asset)) return engine;

@@ -98,6 +98,8 @@ class CharacterEngine {
 std::span<const CharacterEngine* const> all_engines();
 /// A usage error that helps with a typo: there is no engine "ful"; did you mean "full"?
 Result<const CharacterEngine*> find_engine(std::string_view name);
+/// The engine that bakes where nobody has named one: every vertex is free at the recipe's final quality.
+Result<const CharacterEngine*> baking_engine(const Recipe& recipe);
 /// The engine whose model an asset is. Fails for assets that are no character's.
 Result<const CharacterEngine*> engine_of(const Asset& asset);
 

@@ -44,7 +44,8 @@ CharacterAsset asset_of(const Recipe& recipe, const ReducedBody& reduced) {
                  .inertial_error = reduced.inertial_error,
                  .frequencies = reduced.frequencies,
                  .warnings = reduced.warnings,
-                 .poses = pose_facts(reduced)};
+                 .poses = pose_facts(reduced),
+                 .estimated_error = reduced.estimated_error};
   return asset;
 }
 
@@ -109,8 +110,8 @@ void add(ContentHash& content, const CharacterBody& body) {
 
 /// Of the recipe only what hasn't gone into the character or its body. Damping is no part of the model.
 void add(ContentHash& content, const Recipe& recipe) {
-  const auto& [size, damping, poses, angle, fit, directions, local, contact] = recipe.flesh;
-  content.add(size).add(poses).add(angle).add(fit).add(directions).add(local).add(contact);
+  const auto& [quality, size, damping, poses, angle, fit, directions, local, contact] = recipe.flesh;
+  content.add(quality).add(size).add(poses).add(angle).add(fit).add(directions).add(local).add(contact);
   const auto& [model, young, frequency, poisson, density] = recipe.material;
   content.add(model).add(young.has_value()).add(frequency);
   content.add(std::any_of(recipe.paints.begin(), recipe.paints.end(),

@@ -159,10 +159,12 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
   read_between(toml, *table, "density", "kg/m³", 1, 1e5, material.density);
 }
 
+constexpr std::string_view quality_names[] = {"draft", "good", "final"};
+
 void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (const toml::table* table = toml.table(root, "flesh")) {
     toml.only_keys(*table, "[flesh]",
-                   Keys{"size", "damping", "poses", "angle", "fit", "directions", "local", "contact"});
+                   Keys{"quality", "size", "damping", "poses", "angle", "fit", "directions", "local", "contact"});
     toml.read(*table, "poses", recipe.flesh.poses, 0);
     if (recipe.flesh.poses > 64) toml.fail(*table->get("poses"), "\"poses\" must be at most 64");
     read_between(toml, *table, "angle", "degrees", 0, 90, recipe.flesh.angle);
@@ -174,7 +176,12 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
     recipe.flesh.directions = directions == "world" ? BasisDirections::world : BasisDirections::rotating;
     toml.read(*table, "local", recipe.flesh.local);
     toml.read(*table, "contact", recipe.flesh.contact);
-    toml.read(*table, "size", recipe.flesh.size, 1);
+    std::string quality(to_string(recipe.flesh.quality));
+    toml.read(*table, "quality", quality);
+    const std::optional<Quality> known = quality_from(quality);
+    if (!known) toml.fail(*table->get("quality"), "\"quality\" must be \"draft\", \"good\" or \"final\"");
+    recipe.flesh.quality = known.value_or(Quality::good);
+    toml.read(*table, "size", recipe.flesh.size, 0);
     if (recipe.flesh.size > 400) toml.fail(*table->get("size"), "\"size\" must be at most 400");
     read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping);
   }
@@ -506,6 +513,14 @@ TetMeshingOptions Recipe::meshing() const {
 }
 
 BoneSettings Recipe::bones() const { return {bone_radius, soft, rigid, find_hard_parts}; }
+
+std::string_view to_string(Quality quality) { return quality_names[to_size(static_cast<int>(quality))]; }
+
+std::optional<Quality> quality_from(std::string_view name) {
+  const auto found = std::find(std::begin(quality_names), std::end(quality_names), name);
+  if (found == std::end(quality_names)) return {};
+  return static_cast<Quality>(found - std::begin(quality_names));
+}
 
 ElasticMaterial Recipe::base_material(double size) const {
   const double young =

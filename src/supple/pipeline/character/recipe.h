@@ -145,9 +145,15 @@ struct RecipeLocal {
   bool operator==(const RecipeLocal&) const = default;
 };
 
+/// How near to the simulation of every vertex a body shall be.
+enum class Quality { draft, good, final };
+std::string_view to_string(Quality quality);
+std::optional<Quality> quality_from(std::string_view name);
+
 /// [flesh]: how the body is reduced and how it moves.
 struct RecipeFlesh {
-  int size = 45;         ///< r: coordinates
+  Quality quality = Quality::good;
+  int size = 0;          ///< r: coordinates; 0: as many as `quality` needs
   double damping = 0.2;  ///< damping ratio
   /// Reduced models, the neutral pose included: at most so many of the recipe's poses, or, where it has none, of its
   /// clips. 0: all of the recipe's, none of its clips.

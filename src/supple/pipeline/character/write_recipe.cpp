@@ -171,8 +171,13 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   out.section("[flesh]");
   out.key("damping", number(recipe.flesh.damping),
           "Damping ratio: how fast swaying dies away; 0 rings for ever, 1 hardly overshoots.");
-  out.key("size", std::to_string(recipe.flesh.size),
-          "Coordinates of the reduced body: more see finer motion and cost more time.");
+  out.key(
+      "quality", toml_text(to_string(recipe.flesh.quality)),
+      "How near to the simulation of every vertex: \"draft\" is quickly built, \"good\" is for games, \"final\" takes\n"
+      "minutes, and is baked with every vertex free.");
+  out.key(
+      "size", std::to_string(recipe.flesh.size),
+      "Coordinates of the reduced body: more see finer motion and cost more time. 0: as many as the quality needs.");
   out.key(
       "poses", std::to_string(recipe.flesh.poses),
       "So many poses at most, the neutral one included, get a reduced model of their own: those below, [[pose]], then\n"

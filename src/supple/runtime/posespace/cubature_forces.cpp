@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/posespace/cubature_forces.h"
 
+#include "supple/base/assert.h"
 #include "supple/math/simd/lanes.h"
 
 #include <algorithm>
@@ -8,20 +9,20 @@
 namespace supple {
 namespace {
 
-/// D x for the elements of a batch.
-template <class Vector, class T>
-Eigen::Matrix<LanesOf<T>, 3, 3> times(const Vector* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
+/// D x for the elements of a batch, which have so many rows each.
+template <std::size_t rows, class Vector, class T>
+std::array<LanesOf<T>, rows> times(const Vector* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
   using Lanes = LanesOf<T>;
-  Lanes sums[9];
+  Lanes sums[rows];
   for (Lanes& sum : sums) sum = Lanes(T(0));
   for (const ColumnRun& run : runs) {
     for (auto c = to_size(run.begin); c < to_size(run.end); ++c) {
       const Lanes factor(x[c]);
-      for (std::size_t k = 0; k < 9; ++k) sums[k] += widened(D[9 * c + k]) * factor;
+      for (std::size_t k = 0; k < rows; ++k) sums[k] += widened(D[rows * c + k]) * factor;
     }
   }
-  Eigen::Matrix<Lanes, 3, 3> result;
-  std::copy(sums, sums + 9, result.data());
+  std::array<Lanes, rows> result;
+  std::copy(sums, sums + rows, result.begin());
   return result;
 }
 
@@ -39,19 +40,36 @@ Eigen::Matrix<Lanes, 3, 3> scaled(Eigen::Matrix<Lanes, 3, 3> A, const Lanes& fac
 }
 
 /// sums += Dᵀ s, lane by lane.
-template <class Vector, class Lanes>
-void add_transposed(const Vector* D, const Lanes* s, const std::vector<ColumnRun>& runs, Lanes* sums) {
-  Lanes own[9];
-  std::copy(s, s + 9, own);
+template <std::size_t rows, class Vector, class Lanes>
+void add_transposed(const Vector* D, const std::array<Lanes, rows>& s, const std::vector<ColumnRun>& runs,
+                    Lanes* sums) {
+  Lanes own[rows];
+  std::copy(s.begin(), s.end(), own);
+  const auto three = [&own](const Vector* d, std::size_t k) {
+    return widened(d[k]) * own[k] + widened(d[k + 1]) * own[k + 1] + widened(d[k + 2]) * own[k + 2];
+  };
   for (const ColumnRun& run : runs) {
     for (int c = run.begin; c < run.end; ++c) {
-      const Vector* d = D + 9 * c;
-      const Lanes first = widened(d[0]) * own[0] + widened(d[1]) * own[1] + widened(d[2]) * own[2];
-      const Lanes second = widened(d[3]) * own[3] + widened(d[4]) * own[4] + widened(d[5]) * own[5];
-      const Lanes third = widened(d[6]) * own[6] + widened(d[7]) * own[7] + widened(d[8]) * own[8];
+      const Vector* d = D + static_cast<int>(rows) * c;
+      const Lanes first = three(d, 0), second = three(d, 3);
+      Lanes third = three(d, 6);
+      if constexpr (rows == 12) third += three(d, 9);
       sums[c] += first + second + third;
     }
   }
+}
+
+/// A x for a vector of each lane.
+template <class Lanes>
+std::array<Lanes, 3> turned(const Eigen::Matrix<Lanes, 3, 3>& A, const Lanes* x) {
+  return {A(0, 0) * x[0] + A(0, 1) * x[1] + A(0, 2) * x[2], A(1, 0) * x[0] + A(1, 1) * x[1] + A(1, 2) * x[2],
+          A(2, 0) * x[0] + A(2, 1) * x[1] + A(2, 2) * x[2]};
+}
+/// Aᵀ x
+template <class Lanes>
+std::array<Lanes, 3> turned_back(const Eigen::Matrix<Lanes, 3, 3>& A, const Lanes* x) {
+  return {A(0, 0) * x[0] + A(1, 0) * x[1] + A(2, 0) * x[2], A(0, 1) * x[0] + A(1, 1) * x[1] + A(2, 1) * x[2],
+          A(0, 2) * x[0] + A(1, 2) * x[1] + A(2, 2) * x[2]};
 }
 
 }  // namespace
@@ -69,6 +87,7 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
     block.lambda.assign(batches, Lanes(T(1)));
     for (auto* matrices : {&block.B, &block.F, &block.dF, &block.path})
       matrices->assign(batches, LaneMatrix::Identity());
+    if (model.model->exact_strain) block.turns.resize(batches);
     if (model.poses > 1) block.blended.assign(batches * elements.batch_size(), Stored{});
     with_material<Lanes>(model.model->material, [&](auto type) {
       using Model = typename decltype(type)::type;
@@ -90,13 +109,75 @@ CubatureForces<T>::CubatureForces(std::shared_ptr<const PreparedModel<T>> prepar
 }
 
 template <class T>
-void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block) {
+template <std::size_t rows>
+typename CubatureForces<T>::LaneMatrix CubatureForces<T>::strain(const Block& block, std::size_t batch,
+                                                                 const Numbers<rows>& y) {
+  LaneMatrix V;
+  if constexpr (rows == 9) {
+    std::copy(y.begin(), y.end(), V.data());
+  } else {
+    const CornerTurns& turns = block.turns[batch];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto own = turned(turns.R[k], y.data() + 3 * k), common = turned(turns.difference[k], y.data() + 9);
+      for (std::size_t i = 0; i < 3; ++i) V.data()[3 * k + i] = own[i] + common[i];
+    }
+  }
+  return product(V, block.B[batch]);
+}
+
+template <class T>
+template <std::size_t rows>
+typename CubatureForces<T>::template Numbers<rows> CubatureForces<T>::pulled_back(const Block& block, std::size_t batch,
+                                                                                  const LaneMatrix& stress) {
+  const LaneMatrix s = scaled(product_transposed(stress, block.B[batch]), block.weight[batch]);
+  Numbers<rows> result;
+  if constexpr (rows == 9) {
+    std::copy(s.data(), s.data() + 9, result.begin());
+  } else {
+    const CornerTurns& turns = block.turns[batch];
+    for (std::size_t i = 9; i < 12; ++i) result[i] = Lanes(T(0));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto own = turned_back(turns.R[k], s.data() + 3 * k);
+      const auto common = turned_back(turns.difference[k], s.data() + 3 * k);
+      for (std::size_t i = 0; i < 3; ++i) result[3 * k + i] = own[i], result[9 + i] += common[i];
+    }
+  }
+  return result;
+}
+
+template <class T>
+typename CubatureForces<T>::LaneMatrix CubatureForces<T>::rest_stress(const Block& block, std::size_t batch,
+                                                                      const LaneMatrix& Y) {
+  const Lanes trace = block.lambda[batch] * (Y(0, 0) + Y(1, 1) + Y(2, 2)), mu = block.mu[batch];
+  LaneMatrix result;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) result(i, j) = mu * (Y(i, j) + Y(j, i));
+    result(i, i) += trace;
+  }
+  return result;
+}
+
+template <class T>
+void CubatureForces<T>::pose_block(std::span<const Vec3> positions, const FrameField<T>* frames,
+                                   const PreparedElements<T>& prepared, Block& block) {
+  const bool exact = prepared_->model->exact_strain;
   const bool rotating = prepared_->model->directions == BasisDirections::rotating;
   const std::size_t batches = prepared.tets.batch_count();
   for (std::size_t b = 0; b < batches; ++b) {
     const PosedRest<Lanes> rest = prepared.tets.pose(b, positions);
     const LaneMatrix inverse = rest.inverse_transpose.transpose();
-    block.B[b] = rotating ? product(inverse, rest.rotation) : inverse;
+    if (exact) {
+      block.B[b] = product(prepared.tets.inverse_edges(b), inverse);
+      CornerTurns& turns = block.turns[b];
+      const auto first = frames->rotations(prepared.corners[b][0]);
+      for (std::size_t k = 0; k < 3; ++k) {
+        const auto own = frames->rotations(prepared.corners[b][k + 1]);
+        for (std::size_t i = 0; i < 9; ++i)
+          turns.R[k].data()[i] = own[i], turns.difference[k].data()[i] = own[i] - first[i];
+      }
+    } else {
+      block.B[b] = rotating ? product(inverse, rest.rotation) : inverse;
+    }
     Lanes weight(T(0)), mu(T(0)), lambda(T(0));
     for (const std::size_t i : pose_.active()) {
       const Lanes share(pose_.weight(i));
@@ -125,10 +206,12 @@ void CubatureForces<T>::keep(const KeptColumns& columns) {
 }
 
 template <class T>
-void CubatureForces<T>::set_pose(std::span<const double> p, std::span<const Vec3> positions) {
+void CubatureForces<T>::set_pose(std::span<const double> p, std::span<const Vec3> positions,
+                                 const FrameField<T>* frames) {
+  SUPPLE_ASSERT(frames != nullptr || !prepared_->model->exact_strain);
   pose_.update(p);
   modulus_ = T(0);
-  for (std::size_t k = 0; k < blocks_.size(); ++k) pose_block(positions, prepared_->elements[k], blocks_[k]);
+  for (std::size_t k = 0; k < blocks_.size(); ++k) pose_block(positions, frames, prepared_->elements[k], blocks_[k]);
 }
 
 template <class T>
@@ -149,17 +232,16 @@ void CubatureForces<T>::scatter_sums(const PreparedElements<T>& prepared, T* all
 }
 
 template <class T>
-template <class Model>
+template <class Model, std::size_t rows>
 T CubatureForces<T>::evaluate_block(const PreparedElements<T>& prepared, const Stored* D, Block& block) {
   Lanes energy(T(0));
   auto& materials = std::get<std::vector<Model>>(block.materials);
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
     LaneMatrix& F = block.F[b];
-    F = with_one(product(times(D, q_, block.runs), block.B[b]));
+    F = with_one(strain<rows>(block, b, times<rows>(D, q_, block.runs)));
     materials[b] = Model(F, {block.mu[b], block.lambda[b]});
     energy += materials[b].energy() * block.weight[b];
-    const LaneMatrix stress = scaled(product_transposed(materials[b].stress(), block.B[b]), block.weight[b]);
-    add_transposed(D, stress.data(), block.runs, sums_.data());
+    add_transposed<rows>(D, pulled_back<rows>(block, b, materials[b].stress()), block.runs, sums_.data());
   }
   return sum_of(energy);
 }
@@ -184,7 +266,9 @@ T CubatureForces<T>::evaluate(const T* q) {
       const PreparedElements<T>& elements = prepared_->elements[k];
       gather(elements, q);
       clear_sums(elements);
-      energy += evaluate_block<typename decltype(model)::type>(elements, gradients(k), blocks_[k]);
+      energy += with_rows([&](auto rows) {
+        return evaluate_block<typename decltype(model)::type, rows>(elements, gradients(k), blocks_[k]);
+      });
       scatter_sums(elements, force_.data());
     }
   });
@@ -197,23 +281,27 @@ void CubatureForces<T>::add_force(T* f) const {
 }
 
 template <class T>
+template <std::size_t rows>
+void CubatureForces<T>::multiply_block(const PreparedElements<T>& prepared, const Stored* D, Block& block) {
+  std::visit(
+      [&](const auto& materials) {
+        for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
+          block.dF[b] = strain<rows>(block, b, times<rows>(D, q_, block.runs));
+          LaneMatrix dP = materials[b].change(block.dF[b]);
+          if constexpr (rows == 12) dP += scaled(rest_stress(block, b, block.dF[b]), Lanes(damping_));
+          add_transposed<rows>(D, pulled_back<rows>(block, b, dP), block.runs, sums_.data());
+        }
+      },
+      block.materials);
+}
+
+template <class T>
 void CubatureForces<T>::multiply_changing(const T* x, T* y) {
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const PreparedElements<T>& elements = prepared_->elements[k];
     gather(elements, x);
     clear_sums(elements);
-    Block& block = blocks_[k];
-    std::visit(
-        [&](const auto& materials) {
-          const Stored* D = gradients(k);
-          for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, D += elements.batch_size()) {
-            block.dF[b] = product(times(D, q_, block.runs), block.B[b]);
-            const LaneMatrix dP =
-                scaled(product_transposed(LaneMatrix(materials[b].change(block.dF[b])), block.B[b]), block.weight[b]);
-            add_transposed(D, dP.data(), block.runs, sums_.data());
-          }
-        },
-        block.materials);
+    with_rows([&](auto rows) { multiply_block<rows>(elements, gradients(k), blocks_[k]); });
     scatter_sums(elements, y);
   }
   const T t = corrected_.t;
@@ -232,11 +320,35 @@ void CubatureForces<T>::multiply_stiffness(const T* x, T* y) {
 }
 
 template <class T>
-template <class Model>
+template <std::size_t rows>
+void CubatureForces<T>::multiply_block_at_rest(const PreparedElements<T>& prepared, const Stored* D,
+                                               const Block& block) {
+  for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
+    const LaneMatrix Y = strain<rows>(block, b, times<rows>(D, q_, block.runs));
+    add_transposed<rows>(D, pulled_back<rows>(block, b, rest_stress(block, b, Y)), block.runs, sums_.data());
+  }
+}
+
+template <class T>
+void CubatureForces<T>::multiply_rest(T factor, const T* x, T* y) {
+  for (std::size_t c = 0; c < product_.size(); ++c) product_[c] = factor * x[c];
+  pose_.multiply(pose_.damping_matrix(), product_.data(), y);
+  if (!prepared_->model->exact_strain) return;
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const PreparedElements<T>& elements = prepared_->elements[k];
+    gather(elements, product_.data());
+    clear_sums(elements);
+    multiply_block_at_rest<12>(elements, gradients(k), blocks_[k]);
+    scatter_sums(elements, y);
+  }
+}
+
+template <class T>
+template <class Model, std::size_t rows>
 T CubatureForces<T>::block_energy(const PreparedElements<T>& prepared, const Stored* D, const Block& block) const {
   Lanes total(T(0));
   for (std::size_t b = 0; b < prepared.tets.batch_count(); ++b, D += prepared.batch_size()) {
-    const LaneMatrix F = with_one(product(times(D, q_, block.runs), block.B[b]));
+    const LaneMatrix F = with_one(strain<rows>(block, b, times<rows>(D, q_, block.runs)));
     total += Model(F, {block.mu[b], block.lambda[b]}).energy() * block.weight[b];
   }
   return sum_of(total);
@@ -249,7 +361,9 @@ T CubatureForces<T>::energy(const T* q) {
   with_material<Lanes>(prepared_->model->material, [&](auto model) {
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       gather(prepared_->elements[k], q);
-      total += block_energy<typename decltype(model)::type>(prepared_->elements[k], gradients(k), blocks_[k]);
+      total += with_rows([&](auto rows) {
+        return block_energy<typename decltype(model)::type, rows>(prepared_->elements[k], gradients(k), blocks_[k]);
+      });
     }
   });
   return total;
@@ -275,6 +389,21 @@ T CubatureForces<T>::correct_path(const T* x) {
   path_slope_ = dot(corrected_.product.data(), x, stride());
   path_curvature_ = dot(product_.data(), x, stride());
   return path_curvature_;
+}
+
+template <class T>
+T CubatureForces<T>::damping_along_path() const {
+  if (damping_ == T(0)) return T(0);
+  Lanes total(T(0));
+  for (const Block& block : blocks_) {
+    for (std::size_t b = 0; b < block.path.size(); ++b) {
+      const LaneMatrix stress = rest_stress(block, b, block.path[b]);
+      Lanes work(T(0));
+      for (int k = 0; k < 9; ++k) work += stress.data()[k] * block.path[b].data()[k];
+      total += work * block.weight[b];
+    }
+  }
+  return damping_ * sum_of(total);
 }
 
 template <class T>

@@ -15,15 +15,23 @@
 // To energy, force and stiffness the corrections C of the poses' linear responses are added
 // (asset/pose_space_model.h): with s = ½ qᵀ C q, t = 1 where s ≥ 0 and 1/(1 − s/s₀) elsewhere
 //   s t      t² C q      t² C + 2 t³/s₀ (Cq)(Cq)ᵀ where s < 0
-// Between known poses the rotation counts as constant in an element. Taking its gradient
-// along would strain flesh wherever limbs bend, however little it moves: R is a choice of directions, blended from few
-// sites, and its wrinkles are not the body's (measured: docs/theory.md).
+// Between known poses the rotation counts as constant in an element. Bases that were made at rest need that: R is a
+// choice of directions, and with its gradient flesh would be strained wherever limbs bend, however little it moves.
+//
+// Bases that were learnt from flesh in bent poses know how to undo that strain, and then it has to be exact
+// (PoseSpaceModel::exact_strain; measured: docs/theory.md). Corner k of an element is at û_k, turned by its own R_k,
+//   V = (R_k û_k − R_0 û_0)_k=1,2,3 = (R_k δ_k + (R_k − R_0) û_0)_k,   δ_k = û_k − û_0
+//   F = 1 + V E⁻¹ F_Φ⁻¹,   E the edges of the neutral pose
+// so that B = E⁻¹ F_Φ⁻¹ and D_e q are the twelve numbers (δ, û_0), four thirds of the memory. The stiffness at rest now
+// differs from pose to pose, and damping is made of that of the elements: with μ, λ of Lamé
+//   K̃_0 x = Σ w D_eᵀ [(μ (Y + Yᵀ) + λ tr(Y)) Bᵀ],   Λ̃ = K̃_0 + C
 #pragma once
 
 #include "supple/fem/material_models.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
 
 #include <limits>
+#include <type_traits>
 #include <variant>
 
 namespace supple {
@@ -42,7 +50,8 @@ class CubatureForces {
   /// Says which coordinates count from the next set_pose() on; all others must be zero. Allocates nothing.
   void keep(const KeptColumns& columns);
   /// Sets the rest shape: a pose p, and where the model's points are in it.
-  void set_pose(std::span<const double> p, std::span<const Vec3> positions);
+  /// `frames`, those of the same positions, are needed where strain is exact.
+  void set_pose(std::span<const double> p, std::span<const Vec3> positions, const FrameField<T>* frames = nullptr);
   /// Gives the bases, weights and matrices as they are blended in the pose.
   const PoseInterpolation<T>& pose() const { return pose_; }
 
@@ -51,7 +60,12 @@ class CubatureForces {
   /// Adds the force of the last evaluate() to f.
   void add_force(T* f) const;
   /// y += (K̃ − C) x of the last evaluate(): what changes with q. Of C that is next to nothing, unless flesh is far out.
+  /// With exact strain the elements' part of the damping comes along: set_damping().
   void multiply_changing(const T* x, T* y);
+  /// Says how many times K̃_0 multiply_changing() adds. Nothing where damping is a matrix (PoseInterpolation).
+  void set_damping(T factor) { damping_ = prepared_->model->exact_strain ? factor : T(0); }
+  /// Adds `factor` times Λ̃ x, the stiffness at rest that damping is made of, to y.
+  void multiply_rest(T factor, const T* x, T* y);
   /// Adds K̃ x to y.
   void multiply_stiffness(const T* x, T* y);
   /// Gives the elastic energy at q [J], and leaves the last evaluate() as it is.
@@ -65,6 +79,8 @@ class CubatureForces {
   /// Adds what the corrections C say of the path, which has come to x, and returns xᵀ C x. Has to be called before
   /// energy_along().
   T correct_path(const T* x);
+  /// Gives the damping's part of xᵀ K̃_0 x along the path to x.
+  T damping_along_path() const;
   /// Elastic energy where the last evaluate() was, and from there so many times the path [J].
   T energy_along(T length) const;
 
@@ -86,23 +102,50 @@ class CubatureForces {
                                  std::vector<StableNeoHookeanModel<Lanes>>, std::vector<FleshModel<Lanes>>>;
   using Stored = typename PreparedElements<T>::Stored;
 
+  /// How the corners of a batch of elements turn: R_k, and R_k − R_0, for k = 1, 2, 3.
+  struct CornerTurns {
+    std::array<LaneMatrix, 3> R, difference;
+  };
+  template <std::size_t rows>
+  using Numbers = std::array<Lanes, rows>;
+
   /// What a block of elements has that changes while time runs.
   struct Block {
     std::vector<ColumnRun> runs;  ///< the runs of its columns that are kept
     std::vector<Lanes> weight, mu, lambda;
     std::vector<LaneMatrix> B;
+    std::vector<CornerTurns> turns;       ///< with exact strain only
     std::vector<LaneMatrix> F, dF, path;  ///< of the last evaluate(), multiply_changing(), and of the way
     std::vector<Stored> blended;          ///< D of the pose; empty where the model has one pose
     Materials materials;                  ///< at F of the last evaluate()
   };
 
-  void pose_block(std::span<const Vec3> positions, const PreparedElements<T>& prepared, Block& block);
+  void pose_block(std::span<const Vec3> positions, const FrameField<T>* frames, const PreparedElements<T>& prepared,
+                  Block& block);
+  /// The change of a batch's deformation gradients that the numbers D x of its elements make …
+  template <std::size_t rows>
+  static LaneMatrix strain(const Block& block, std::size_t batch, const Numbers<rows>& y);
+  /// … and what a stress there means for these numbers: the transposed map.
+  template <std::size_t rows>
+  static Numbers<rows> pulled_back(const Block& block, std::size_t batch, const LaneMatrix& stress);
+  /// μ (Y + Yᵀ) + λ tr(Y): what all materials are like at rest.
+  static LaneMatrix rest_stress(const Block& block, std::size_t batch, const LaneMatrix& Y);
+  /// Calls body(rows) with the number of rows that this model's elements have, as a constant.
+  template <class Body>
+  auto with_rows(const Body& body) const {
+    if (prepared_->model->exact_strain) return body(std::integral_constant<std::size_t, 12>{});
+    return body(std::integral_constant<std::size_t, 9>{});
+  }
   /// Gives D of a block in the present pose, laid out as PreparedElements::gradients of one pose.
   const Stored* gradients(std::size_t block) const;
   /// Evaluates the material of each batch, adds Dᵀ s to sums_, and returns the energy.
-  template <class Model>
+  template <class Model, std::size_t rows>
   T evaluate_block(const PreparedElements<T>& prepared, const Stored* D, Block& block);
-  template <class Model>
+  template <std::size_t rows>
+  void multiply_block(const PreparedElements<T>& prepared, const Stored* D, Block& block);
+  template <std::size_t rows>
+  void multiply_block_at_rest(const PreparedElements<T>& prepared, const Stored* D, const Block& block);
+  template <class Model, std::size_t rows>
   T block_energy(const PreparedElements<T>& prepared, const Stored* D, const Block& block) const;
   /// Own coordinates of a block into q_, scaled as its gradients are stored, and what it has in sums_ out to all.
   void gather(const PreparedElements<T>& prepared, const T* all);
@@ -131,6 +174,7 @@ class CubatureForces {
   std::vector<Lanes> sums_;                                 ///< Dᵀs of a block, still apart by lanes
   std::vector<typename PoseInterpolation<T>::Term> terms_;  ///< summands of a block's blended columns …
   std::vector<std::uint32_t> ends_;                         ///< … and for each column, where its own end
+  T damping_ = T(0);                                        ///< how many times K̃_0 is part of the equations
   T modulus_ = T(0);  ///< Σ w (μ + λ): energies are differences of numbers of this size
 };
 

@@ -60,7 +60,7 @@ void PoseInterpolation<T>::update(std::span<const double> p) {
   const auto& more = prepared_->model->correction_poses;
   if (more) more->evaluate(p, correction_exact_, scratch_);
   if (constant()) {
-    if (more) combine_corrections();
+    if (more) combine_stiffness();
     return;
   }
   basis_.update(p);
@@ -87,10 +87,10 @@ void PoseInterpolation<T>::combine(T mass_factor, T linear_factor, T* A) const {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
   const Lanes c_mass(mass_factor), c_linear(linear_factor);
+  const T* damping = damping_matrix();
   for_each_column([&](int c, int begin, int end) {
     for (int at = c * s + begin; at < c * s + end; at += Lanes::width)
-      store(A + at,
-            c_mass * load(mass_.data() + at) + c_linear * load(linear_.data() + at) + load(correction_.data() + at));
+      store(A + at, c_mass * load(mass_.data() + at) + c_linear * load(damping + at) + load(correction_.data() + at));
   });
 }
 
@@ -98,12 +98,13 @@ template <class T>
 void PoseInterpolation<T>::combine(T mass_factor, T linear_factor, T* A, T* P) const {
   using Lanes = LanesOf<T>;
   const auto s = static_cast<int>(stride());
-  const Lanes c_mass(mass_factor), c_linear(linear_factor);
+  const Lanes c_mass(mass_factor), c_linear(linear_factor), c_rest(linear_factor + T(1));
+  const T* damping = damping_matrix();
   for_each_column([&](int c, int begin, int end) {
     for (int at = c * s + begin; at < c * s + end; at += Lanes::width) {
-      const Lanes linear = load(linear_.data() + at), damped = c_mass * load(mass_.data() + at) + c_linear * linear;
-      store(A + at, damped + load(correction_.data() + at));
-      store(P + at, damped + linear);
+      const Lanes inertia = c_mass * load(mass_.data() + at);
+      store(A + at, inertia + c_linear * load(damping + at) + load(correction_.data() + at));
+      store(P + at, inertia + c_rest * load(linear_.data() + at));
     }
   });
 }
@@ -219,46 +220,52 @@ template <class T>
 void PoseInterpolation<T>::combine_stiffness() {
   const PreparedModel<T>& model = *prepared_;
   find_shares(basis_.exact_weights(), shares_);
-  for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = basis_.scale()[c] * model.linear_scale[c];
-  sum(model.linear, shares_, linear_scale_.data(), linear_.data());
-  combine_corrections();
-}
-
-template <class T>
-void PoseInterpolation<T>::combine_corrections() {
   find_shares(correction_exact_, correction_shares_);
-  sum(prepared_->corrections, correction_shares_, linear_scale_.data(), correction_.data());
+  for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = basis_.scale()[c] * model.linear_scale[c];
+  sum(model.linear, stiffness_shares(), linear_scale_.data(), linear_.data());
+  sum(model.corrections, correction_shares_, linear_scale_.data(), correction_.data());
 }
 
 template <class T>
 void PoseInterpolation<T>::blend(const PreparedElements<T>& elements, std::span<const ColumnRun> runs,
                                  std::span<Term> terms, std::span<std::uint32_t> ends,
                                  typename PreparedElements<T>::Stored* result) const {
-  using Lanes = typename PreparedElements<T>::Lanes;
   const StoredPoses& stored = elements.stored;
   std::uint32_t count = 0;
   for (std::size_t c = 0; c < stored.columns(); ++c) {
     const auto place = to_size(elements.columns.place[c]);
     for (std::uint32_t k = stored.begin[c]; k < stored.begin[c + 1]; ++k) {
       const T factor = gradient_factors(to_size(stored.pose[k]))[place];
-      if (factor != T(0)) terms[count++] = {factor, 9 * k};
+      if (factor != T(0)) terms[count++] = {factor, static_cast<std::uint32_t>(elements.rows) * k};
     }
     ends[c] = count;
   }
+  if (elements.rows == 12)
+    blend_batches<12>(elements, runs, terms, ends, result);
+  else
+    blend_batches<9>(elements, runs, terms, ends, result);
+}
+
+template <class T>
+template <std::size_t rows>
+void PoseInterpolation<T>::blend_batches(const PreparedElements<T>& elements, std::span<const ColumnRun> runs,
+                                         std::span<const Term> terms, std::span<const std::uint32_t> ends,
+                                         typename PreparedElements<T>::Stored* result) {
+  using Lanes = typename PreparedElements<T>::Lanes;
   const auto* batch = elements.gradients.data();
-  for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, batch += 9 * stored.count()) {
+  for (std::size_t b = 0; b < elements.tets.batch_count(); ++b, batch += rows * elements.stored.count()) {
     for (const ColumnRun& run : runs) {
       std::uint32_t k = run.begin > 0 ? ends[to_size(run.begin) - 1] : 0;
       for (int c = run.begin; c < run.end; ++c) {
-        Lanes sums[9];
+        Lanes sums[rows];
         for (Lanes& sum : sums) sum = Lanes(T(0));
         for (; k < ends[to_size(c)]; ++k) {
           const Lanes factor(terms[k].factor);
           const auto* source = batch + terms[k].place;
-          for (std::size_t n = 0; n < 9; ++n) sums[n] += widened(source[n]) * factor;
+          for (std::size_t n = 0; n < rows; ++n) sums[n] += widened(source[n]) * factor;
         }
-        auto* target = result + b * elements.batch_size() + 9 * to_size(c);
-        for (std::size_t n = 0; n < 9; ++n) target[n] = narrowed(sums[n], target[n]);
+        auto* target = result + b * elements.batch_size() + rows * to_size(c);
+        for (std::size_t n = 0; n < rows; ++n) target[n] = narrowed(sums[n], target[n]);
       }
     }
   }

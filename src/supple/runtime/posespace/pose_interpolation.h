@@ -53,7 +53,14 @@ class PoseInterpolation {
   const T* correction() const { return correction_.data(); }
   const T* linear() const { return linear_.data(); }
 
-  /// A ← c_M M̃ + c_Λ Λ̃ + C, a lower triangle in padded columns …
+  /// The part of the damping's stiffness that is a matrix: Λ̃, or C where strain is exact and elements have the rest.
+  const T* damping_matrix() const { return prepared_->model->exact_strain ? correction() : linear(); }
+  /// w⁺_i / Σ w⁺ of the poses at which Λ is known.
+  const std::vector<T>& stiffness_shares() const {
+    return prepared_->model->exact_strain ? correction_shares_ : shares_;
+  }
+
+  /// A ← c_M M̃ + c_Λ Λ̃ + C (with exact strain c_M M̃ + (c_Λ + 1) C), a lower triangle in padded columns …
   void combine(T mass_factor, T linear_factor, T* A) const;
   /// … and P ← c_M M̃ + (c_Λ + 1) Λ̃ along with it.
   void combine(T mass_factor, T linear_factor, T* A, T* P) const;
@@ -92,8 +99,13 @@ class PoseInterpolation {
   /// zero.
   template <class Vector>
   void find_summed(const TriangleStack<Vector>& stack, const std::vector<T>& factors);
+  /// Sums up Λ̃ and C.
   void combine_stiffness();
-  void combine_corrections();
+  /// The second half of blending gradients, for elements of so many rows.
+  template <std::size_t rows>
+  static void blend_batches(const PreparedElements<T>& elements, std::span<const ColumnRun> runs,
+                            std::span<const Term> terms, std::span<const std::uint32_t> ends,
+                            typename PreparedElements<T>::Stored* result);
   /// Sums `count` neighbouring places of a pattern at once, so that no sum waits for another. The groups that count are
   /// summed_[pattern.first] to summed_[end − 1].
   template <int count, class Pattern>

@@ -135,7 +135,7 @@ void PoseSpaceDynamics<T>::set_pose(std::span<const double> p) {
   model().rest->evaluate(p, model().points, positions_, *rig_workspace_);
   posed_at_.assign(p.begin(), p.end());
   frames_.update(positions_);
-  forces_.set_pose(p, positions_);
+  forces_.set_pose(p, positions_, &frames_);
   inertia_.set_pose(forces_.pose(), frames_, positions_);
 }
 
@@ -153,10 +153,8 @@ bool PoseSpaceDynamics<T>::find_acceleration(T mass_damping) {
   std::fill(residual_.begin(), residual_.end(), T(0));
   forces_.evaluate(q_.data());
   forces_.add_force(residual_.data());
-  std::fill(along_.begin(), along_.end(), T(0));
-  pose.multiply(pose.linear(), v_.data(), along_.data());
-  for (std::size_t c = 0; c < q_.size(); ++c)
-    residual_[c] = force_[c] - residual_[c] - static_cast<T>(settings_.stiffness_damping) * along_[c];
+  forces_.multiply_rest(static_cast<T>(settings_.stiffness_damping), v_.data(), residual_.data());
+  for (std::size_t c = 0; c < q_.size(); ++c) residual_[c] = force_[c] - residual_[c];
   std::copy(pose.mass(), pose.mass() + prepared_->triangle(), mass_.matrix());
   if (!mass_.factorize(pose.kept())) return false;
   mass_.solve(pose.kept(), residual_.data());
@@ -182,8 +180,7 @@ T PoseSpaceDynamics<T>::find_residual(const Scheme& scheme, T mass_damping) {
   for (std::size_t c = 0; c < q_.size(); ++c) along_[c] = next_a_[c] + mass_damping * next_v_[c];
   std::fill(residual_.begin(), residual_.end(), T(0));
   pose.multiply(pose.mass(), along_.data(), residual_.data());
-  for (std::size_t c = 0; c < q_.size(); ++c) along_[c] = static_cast<T>(settings_.stiffness_damping) * next_v_[c];
-  pose.multiply(pose.linear(), along_.data(), residual_.data());
+  forces_.multiply_rest(static_cast<T>(settings_.stiffness_damping), next_v_.data(), residual_.data());
   const T energy = forces_.evaluate(next_q_.data());
   std::fill(elastic_.begin(), elastic_.end(), T(0));
   forces_.add_force(elastic_.data());
@@ -271,8 +268,9 @@ bool PoseSpaceDynamics<T>::begin_frame(const RigidTransform& placement, std::spa
   }
   set_pose(p);
   inertia_.begin_frame(placement, substeps);
-  return system_.set(forces_.pose(), scheme.acceleration_factor + mass_damping * scheme.velocity_factor,
-                     static_cast<T>(settings_.stiffness_damping) * scheme.velocity_factor);
+  const T damping = static_cast<T>(settings_.stiffness_damping) * scheme.velocity_factor;
+  forces_.set_damping(damping);
+  return system_.set(forces_.pose(), scheme.acceleration_factor + mass_damping * scheme.velocity_factor, damping);
 }
 
 template <class T>

@@ -91,17 +91,34 @@ std::vector<Lanes> lanes_of(const MatX& values, std::size_t batches, T filler) {
   return result;
 }
 
-/// Spreads one column of gradients, nine rows per element, over the packs of its batches: element e goes to lane
-/// e mod width of batch e / width. `target` is where the column's nine packs are in the first batch, and batches are
+/// Spreads one column of gradients, `rows` of them per element, over the packs of its batches: element e goes to lane
+/// e mod width of batch e / width. `target` is where the column's packs are in the first batch, and batches are
 /// `batch_size` packs apart.
 template <class T, class Vector>
-void store_gradients(const Eigen::Ref<const VecX>& column, double scale, std::size_t batch_size, Vector* target) {
+void store_gradients(const Eigen::Ref<const VecX>& column, std::size_t rows, double scale, std::size_t batch_size,
+                     Vector* target) {
   constexpr std::size_t width = PosedTets<T>::width;
   for (std::size_t row = 0; row < to_size(column.size()); ++row) {
-    const std::size_t element = row / 9;
-    target[element / width * batch_size + row % 9].set(static_cast<int>(element % width),
-                                                       static_cast<T>(column[static_cast<Eigen::Index>(row)] / scale));
+    const std::size_t element = row / rows;
+    target[element / width * batch_size + row % rows].set(
+        static_cast<int>(element % width), static_cast<T>(column[static_cast<Eigen::Index>(row)] / scale));
   }
+}
+
+template <class T>
+std::vector<std::array<FrameLanes<T>, 4>> corner_lanes(const ElementBlock& block) {
+  constexpr std::size_t width = PosedTets<T>::width;
+  std::vector<std::array<FrameLanes<T>, 4>> result;
+  for (std::size_t first = 0; first < block.corners.size(); first += width) {
+    const auto batch = std::span(block.corners).subspan(first, std::min(width, block.corners.size() - first));
+    const auto corner = [&](std::size_t k) {
+      std::vector<FrameBlend> frames;
+      for (const auto& corners : batch) frames.push_back(corners[k]);
+      return FrameLanes<T>(frames);
+    };
+    result.push_back({corner(0), corner(1), corner(2), corner(3)});
+  }
+  return result;
 }
 
 template <class T>
@@ -117,13 +134,15 @@ PreparedElements<T> prepare(const PoseSpaceModel& model, const ElementBlock& blo
   const VecX scale = column_scale(block.gradients);
   for (const double value : scale) result.scale.push_back(static_cast<T>(value));
   result.stored = stored_poses(model.gradient_sources, model.pose_count(), block.columns, 1);
-  const std::size_t batch_size = 9 * result.stored.count();
+  result.rows = to_size(model.element_rows());
+  if (model.exact_strain) result.corners = corner_lanes<T>(block);
+  const std::size_t batch_size = result.rows * result.stored.count();
   result.gradients.assign(batches * batch_size, typename PreparedElements<T>::Stored{});
   for (std::size_t c = 0; c < result.stored.columns(); ++c) {
     const auto column = static_cast<Eigen::Index>(c);
     for (std::size_t k = result.stored.begin[c]; k < result.stored.begin[c + 1]; ++k)
-      store_gradients<T>(block.gradients[to_size(result.stored.pose[k])].col(column), scale[column], batch_size,
-                         result.gradients.data() + 9 * k);
+      store_gradients<T>(block.gradients[to_size(result.stored.pose[k])].col(column), result.rows, scale[column],
+                         batch_size, result.gradients.data() + result.rows * k);
   }
   return result;
 }
@@ -239,14 +258,15 @@ PreparedModel<T>::PreparedModel(std::shared_ptr<const PoseSpaceModel> source) : 
 
 template <class T>
 void PreparedModel<T>::prepare_linear() {
-  const std::vector<MatX> stiffness = or_else(model->linear, poses, model->stiffness.asDiagonal());
+  const auto count = to_size(model->correction_pose_count());
+  const std::vector<MatX> stiffness =
+      or_else(model->linear, model->exact_strain ? count : poses, model->stiffness.asDiagonal());
   VecX largest = VecX::Constant(size, 1e-300);
   for (const MatX& pose : stiffness) largest = largest.cwiseMax(pose.diagonal());
   const VecX scale = largest.unaryExpr([](double value) { return std::exp2(std::ceil(0.5 * std::log2(value))); });
   linear_scale.assign(to_size(stride), T(0));
   for (Eigen::Index c = 0; c < size; ++c) linear_scale[to_size(c)] = static_cast<T>(scale[c]);
   stack_up<T>(unscaled(stiffness, scale), linear);
-  const auto count = to_size(model->correction_pose_count());
   stack_up<T>(unscaled(or_else(model->corrections, count, MatX::Zero(size, size)), scale), corrections);
 }
 

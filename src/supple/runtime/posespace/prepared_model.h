@@ -38,7 +38,7 @@
 
 #include "supple/math/simd/half.h"
 #include "supple/math/simd/lanes.h"
-#include "supple/runtime/posespace/posed_tets.h"
+#include "supple/runtime/posespace/frame_field.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -138,11 +138,14 @@ struct PreparedElements {
   std::vector<Lanes> weight, mu, lambda;  ///< all batches of the first pose, then of the second, …
   using Stored = StoredLanes<T>;
   StoredPoses stored;             ///< one entry per column
-  std::vector<Stored> gradients;  ///< D, as drawn above
+  std::size_t rows = 9;           ///< of each element: nine of D, or twelve of its corners where strain is exact
+  std::vector<Stored> gradients;  ///< D, as drawn above, of so many packs for a column
   std::vector<T> scale;           ///< a power of two for each column, which its gradients have to be multiplied with
+  /// How the four corners of each batch turn; with exact strain only.
+  std::vector<std::array<FrameLanes<T>, 4>> corners;
 
-  /// Packs that a batch takes once poses are blended: nine for each column.
-  std::size_t batch_size() const { return 9 * columns.place.size(); }
+  /// Packs that a batch takes once poses are blended: `rows` for each column.
+  std::size_t batch_size() const { return rows * columns.place.size(); }
 };
 
 /// A block of inertial cubature vertices: three rows of the basis for each.
@@ -178,7 +181,8 @@ struct PreparedModel {
   /// Û_iᵀ M Û_j + (Û_iᵀ M Û_j)ᵀ. Columns have unit mass, so no entry is above two.
   TriangleStack<StoredLanes<T>> mass;
   std::vector<T> mass_diagonals;  ///< of these matrices, as they are stored, each padded with zeros to the stride
-  /// Λ_i of each pose and C_i of each pose whose correction is known, to be weighted with w⁺_i. Rows and columns are
+  /// Λ_i of each pose (with exact strain: of each whose correction is known) and C_i of each pose whose correction is
+  /// known, to be weighted with w⁺_i. Rows and columns are
   /// divided by `linear_scale`, a power of two above the root of the largest diagonal entry: no entry of Λ is above
   /// one.
   TriangleStack<StoredLanes<T>> linear, corrections;

@@ -21,7 +21,7 @@ template <class T>
 StepSystem<T>::StepSystem(const PreparedModel<T>& prepared)
     : size_(prepared.size), stride_(prepared.stride), A_(prepared.triangle(), T(0)) {
   for (auto* values : {&residual_, &z_, &p_, &product_, &A_p_, &A_delta_}) values->assign(to_size(stride_), T(0));
-  factored_weights_.assign(prepared.poses, T(0));
+  factored_weights_.assign(prepared.linear.matrices, T(0));
   preconditioner_ = KeptCholesky<T>(size_);
 }
 
@@ -34,7 +34,7 @@ bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linea
     return true;
   }
   mass_factor_ = mass_factor, linear_factor_ = linear_factor;
-  for (std::size_t i = 0; i < factored_weights_.size(); ++i) factored_weights_[i] = pose.weight(i);
+  std::copy(pose.stiffness_shares().begin(), pose.stiffness_shares().end(), factored_weights_.begin());
   pose.combine(mass_factor, linear_factor, A_.data(), preconditioner_.matrix());
   if (preconditioner_.factorize(pose.kept())) return true;
   mass_factor_ = T(0);
@@ -44,7 +44,8 @@ bool StepSystem<T>::set(const PoseInterpolation<T>& pose, T mass_factor, T linea
 template <class T>
 bool StepSystem<T>::near_factored(const PoseInterpolation<T>& pose) const {
   T change = T(0);
-  for (std::size_t i = 0; i < factored_weights_.size(); ++i) change += std::abs(pose.weight(i) - factored_weights_[i]);
+  for (std::size_t i = 0; i < factored_weights_.size(); ++i)
+    change += std::abs(pose.stiffness_shares()[i] - factored_weights_[i]);
   return change <= T(0.2);
 }
 
@@ -92,7 +93,7 @@ int StepSystem<T>::solve(CubatureForces<T>& forces, const T* b, T* delta, T prec
 
 template <class T>
 T StepSystem<T>::inertia(CubatureForces<T>& forces, const T* delta) const {
-  return dot(A_delta_.data(), delta, stride_) - forces.correct_path(delta);
+  return dot(A_delta_.data(), delta, stride_) - forces.correct_path(delta) + forces.damping_along_path();
 }
 
 template class StepSystem<float>;

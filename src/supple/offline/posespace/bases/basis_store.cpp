@@ -28,7 +28,7 @@ std::optional<ContentHash> content_of(const PoseBasesInput& input) {
   if (!add_content(content, input.rest)) return {};
   add_content(content, input.mesh);
   content.add(input.body.material()).add(input.fixed).add(input.height);
-  content.add(input.motion.accelerations);
+  content.add(input.motion.accelerations).add(input.exact_strain);
   for (const MotionRun& run : input.motion.runs) {
     content.add(run.clip).add(run.length());
     for (const auto& p : run.poses) content.add(p);
@@ -75,7 +75,7 @@ Result<PoseCubature> find_or_make_cubature(StageStore& store, const ContentHash&
   }
   for (const MatX& stiffness : input.stiffness) all.add(stiffness);
   for (const auto& p : input.known_poses) all.add(p);
-  all.add(input.directions).add(input.free);
+  all.add(input.directions).add(input.free).add(input.frames != nullptr);
   all.add(settings.tolerance)
       .add(settings.pose_tolerance)
       .add(settings.posed_tolerance)

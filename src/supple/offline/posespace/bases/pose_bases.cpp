@@ -17,6 +17,8 @@ namespace {
 
 /// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
 constexpr double made_up_share = 0.5, rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
+/// Where strain is exact, shapes of flesh at rest in the neutral pose count for little: they are there to be pulled at.
+constexpr double rest_share = 0.05;
 /// Of elastic energy in what directions are chosen by.
 constexpr double energy_share = 0.1;
 
@@ -210,9 +212,10 @@ class BasisMaker {
     // that are cut smoothly, so that the metric that directions are chosen by has to tell sizes, too.
     const BlockMatrix& sizes = parts_.empty() ? mass : metric;
     if (!parts_.empty()) known = scaled_to(std::hypot(1.0, made_up_share), sizes, known);
-    const MatX shapes =
-        beside({known, scaled_to(rig_share, sizes, evened_out(mass, rig)), scaled_to(mode_share, sizes, ringing),
-                scaled_to(derivative_share, sizes, *derivatives)});
+    const double share = input_.exact_strain && known.cols() > 0 ? rest_share : 1;
+    const MatX shapes = beside({known, scaled_to(share * rig_share, sizes, evened_out(mass, rig)),
+                                scaled_to(share * mode_share, sizes, ringing),
+                                scaled_to(share * derivative_share, sizes, *derivatives)});
     const MatX basis = mass_orthonormalize(mass, principal_shapes(metric, shapes, task.size));
     return basis.cols() < task.size ? fill_up(constrained, basis, task.size, progress) : basis;
   }

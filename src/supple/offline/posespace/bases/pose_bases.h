@@ -33,7 +33,8 @@ namespace supple {
 struct KnownMotion {
   std::vector<std::vector<double>> poses;  ///< some that it takes, to choose frame sites by
   MatX accelerations;  ///< of all vertices, turned back by their rotation since the neutral pose; one moment per column
-  std::vector<MotionRun> runs;  ///< that bases are taught with
+  std::vector<MotionRun> runs;    ///< that bases are taught with
+  std::vector<MotionRun> judges;  ///< that nothing is taught with: the error of what was learnt is estimated by them
 };
 
 struct PoseBasesInput {
@@ -49,6 +50,7 @@ struct PoseBasesInput {
   std::span<const SparseConstraints> contacts;  ///< of each pose; none: nowhere
   double height = 1;                            ///< [m]
   int size = 45;                                ///< r
+  bool exact_strain = false;                    ///< of the model: what was taught is the bent character's
   StageStore* store = &StageStore::none();
   ContentHash content = {};  ///< of all the above but `patches`, `contacts` and `size`, for the store
 };

@@ -61,6 +61,15 @@ MatX element_gradient(const TetMesh& mesh, std::size_t e, std::span<const PoseBa
   return rows;
 }
 
+MatX corner_rows(const TetMesh& mesh, std::size_t e, const MatX& basis) {
+  const auto& nodes = mesh.elements[e];
+  MatX rows(12, basis.cols());
+  rows.bottomRows<3>() = basis.middleRows<3>(3 * nodes[0]);
+  for (int k = 0; k < 3; ++k)
+    rows.middleRows<3>(3 * k) = basis.middleRows<3>(3 * nodes[to_size(k) + 1]) - rows.bottomRows<3>();
+  return rows;
+}
+
 MatX turned(const PoseBasis& pose) {
   MatX U = pose.basis;
   for (std::size_t v = 0; v < pose.turns.size(); ++v) {

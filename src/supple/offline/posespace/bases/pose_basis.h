@@ -29,6 +29,9 @@ MatX column_gradient(const TetMesh& mesh, std::size_t element, const PoseBasis& 
 MatX element_gradient(const TetMesh& mesh, std::size_t element, std::span<const PoseBasis> poses, std::size_t pose,
                       BasisDirections directions);
 
+/// Gives the twelve rows of an element with exact strain, as in ElementBlock::gradients.
+MatX corner_rows(const TetMesh& mesh, std::size_t element, const MatX& basis);
+
 /// Û in the directions of the world: every vertex's rows turned by its R.
 MatX turned(const PoseBasis& pose);
 

@@ -6,6 +6,7 @@
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/training_spread.h"
 #include "supple/offline/posespace/cubature/blended_pose_training.h"
+#include "supple/offline/posespace/cubature/train_exact.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,10 +31,6 @@ std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index
   for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
   return some;
 }
-
-/// How much more energy than usual the corrections may take away before they fade. Flesh is then some three hundred
-/// times as far out as usual, farther than any motion takes it, and must still come back.
-constexpr double typical_takes = 1e5;
 
 /// Shapes in poses that nobody has shown, around one of the model's.
 std::vector<std::vector<Vec3>> unknown_shapes(const TrainingInput& input, std::size_t pose, int count,
@@ -89,11 +86,7 @@ MatX every_second(const MatX& columns, Eigen::Index first) {
 class Trainer {
  public:
   Trainer(const TrainingInput& input, const TrainingSettings& settings, Progress& progress)
-      : input_(input),
-        settings_(settings),
-        progress_(progress),
-        random_(settings.seed),
-        between_(input, random_, progress) {
+      : input_(input), settings_(settings), progress_(progress), random_(settings.seed) {
     const auto size = static_cast<int>(input.poses.front().basis.cols());
     const auto poses = static_cast<int>(input.poses.size());
     samples_ = poses == 1 ? std::max(120, size) : std::max({40, 240 / poses, size / 2});
@@ -101,6 +94,8 @@ class Trainer {
   }
 
   void train_elements(PoseCubature& result) {
+    if (input_.frames != nullptr) return train_exact_elements(input_, settings_, random_, result, progress_);
+    between_.emplace(input_, random_, progress_);
     for (std::size_t i = 0; i < input_.poses.size(); ++i) {
       spreads_.push_back(training_spread(input_, input_.poses[i].basis, input_.stiffness[i]));
       shapes_.push_back(training_shapes(input_, i, random_));
@@ -110,7 +105,7 @@ class Trainer {
         9 * sizeof(float) * input_.poses.size() * to_size(samples_ + linear_ + input_.poses.front().basis.cols());
     const std::vector<Index> candidates =
         candidate_elements(input_.mesh, input_.free, std::min<std::size_t>(40'000, (std::size_t(1) << 30) / row));
-    between_.watch(candidates, progress_);
+    between_->watch(candidates, progress_);
     if (progress_.cancelled()) return;
     const auto sample = [&](int count, bool training) {
       std::vector<CubatureSamples> all;
@@ -158,7 +153,7 @@ class Trainer {
     std::vector<Cubature> weighted = final_weights(sites, chosen);
     if (progress_.cancelled()) return 0;  // nobody will look at the result
     for (std::size_t i = 0; i < input_.poses.size(); ++i) finish_pose(i, sites, std::move(weighted[i]), result);
-    return between_.empty() ? 0 : between_.correct(chosen.sites, 0.75 * posed_tolerance(), result);
+    return between_->empty() ? 0 : between_->correct(chosen.sites, 0.75 * posed_tolerance(), result);
   }
 
   ElasticSampling sampling(std::size_t pose, std::span<const Index> candidates) const {
@@ -250,13 +245,13 @@ class Trainer {
     if (input_.poses.size() == 1) return {{every_place(chosen), chosen.weights, chosen.training_error}};
     std::vector<CubatureSamples> samples;
     const auto poses = std::ssize(input_.poses);
-    MatX shares = MatX::Identity(poses + static_cast<Eigen::Index>(between_.training_count()), poses);
+    MatX shares = MatX::Identity(poses + static_cast<Eigen::Index>(between_->training_count()), poses);
     for (std::size_t i = 0; i < input_.poses.size(); ++i)
       samples.push_back(elastic_samples(sampling(i, sites), 2 * samples_, random_, linear_));
-    for (std::size_t k = 0; k < between_.training_count(); ++k) {
+    for (std::size_t k = 0; k < between_->training_count(); ++k) {
       if (progress_.cancelled()) return {};
-      shares.row(std::ssize(samples)) = between_.shares(k).transpose();
-      samples.push_back(elastic_samples(between_.sampling(k, sites), samples_, random_, linear_));
+      shares.row(std::ssize(samples)) = between_->shares(k).transpose();
+      samples.push_back(elastic_samples(between_->sampling(k, sites), samples_, random_, linear_));
     }
     return fit_blended_weights(samples, shares, every_place(chosen));
   }
@@ -272,7 +267,7 @@ class Trainer {
       return cubature_error(elastic_samples(where, 64, random_), cubature);
     };
     result.elastic_error = std::max(result.elastic_error, error(own_pose(pose, sites)));
-    if (between_.empty()) {
+    if (between_->empty()) {
       const std::vector<std::vector<Vec3>> shapes = unknown_shapes(input_, pose, 8, random_);
       ElasticSampling elsewhere = own;
       elsewhere.shapes = shapes;
@@ -288,7 +283,7 @@ class Trainer {
   Progress& progress_;
   std::mt19937_64 random_;
   int samples_ = 0, linear_ = 0;
-  BlendedPoseTraining between_;
+  std::optional<BlendedPoseTraining> between_;
   std::vector<MatX> spreads_;
   std::vector<std::vector<std::vector<Vec3>>> shapes_;
 };

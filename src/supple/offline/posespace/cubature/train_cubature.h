@@ -7,6 +7,8 @@
 #include "supple/base/progress.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/cubature/cubature.h"
+#include "supple/offline/dynamics/motion_runs.h"
+#include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/posespace/cubature/blended_pose.h"
 
 namespace supple {
@@ -22,6 +24,10 @@ struct TrainingSettings {
   std::uint64_t seed = 1;
 };
 
+/// How much more energy than usual the corrections may take away before they fade. Flesh is then some three hundred
+/// times as far out as usual, farther than any motion takes it, and must still come back.
+inline constexpr double typical_takes = 1e5;
+
 struct TrainingInput {
   const ElasticBody& body;  ///< neutral pose
   const Rig& rest;
@@ -34,12 +40,16 @@ struct TrainingInput {
   const MatX& accelerations;                         ///< of the known motion, see KnownMotion
   std::span<const std::vector<double>> known_poses;  ///< that the character takes
   double height = 1;
+  const FrameSites* frames = nullptr;  ///< how vertices turn: strain is exact. Null: elements turn as a whole
+  /// What flesh does when it moves: needed where strain is exact.
+  std::function<const TaughtShapes&()> teach = {};
 };
 
 struct PoseCubature {
   std::vector<Cubature> elements;  ///< for each pose, the same sites: elements of the mesh
   Cubature vertices;
   std::vector<MatX> corrections;    ///< C = Λ − K_c, of all poses and then of those …
+  std::vector<MatX> linear;         ///< Λ beside them, where strain is exact; empty otherwise
   MatX between;                     ///< … between them, one p a column, whose correction has to be known as well
   double correction_limit = 1e-30;  ///< of the model
   double elastic_error = 0;         ///< on samples that were not trained with, of the whole force; the worst pose's …
