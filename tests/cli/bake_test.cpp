@@ -197,7 +197,7 @@ TEST_F(BakeCommand, CompareRefusesATruthThatFliesApart) {
         "input = \"mascot.glb\"\nclips = []\n[body]\ntets = 800\n[material]\nyoung = 1\n[[keyframes]]\n"
         "name = \"thrown\"\n[[keyframes.key]]\njoint = \"root\"\ntime = 0\ntranslation = [0, 0, 0]\n"
         "[[keyframes.key]]\njoint = \"root\"\ntime = 0.1\ntranslation = [0, 0, 0]\n"
-        "[[keyframes.key]]\njoint = \"root\"\ntime = 0.6\ntranslation = [0, 5, 0]\n");
+        "[[keyframes.key]]\njoint = \"root\"\ntime = 0.6\ntranslation = [0, 10, 0]\n");
   const std::vector<std::string> before = files();
   expect_refusal({"compare", "thrown.toml", "--clip", "thrown", "--known-only"}, 3,
                  "the full simulation of the clip \"thrown\" flew apart");

@@ -39,21 +39,19 @@ struct SoftForces {
   std::span<const SurfaceForce> surface = {};
 };
 
-/// The acceleration of a rig's point as it drives flesh at the end of a step, from differences of its path. A
-/// difference (x' − 2 x + x°)/h² belongs to the middle of its moments, one step ago. So the step gets what is expected
-/// at its end, 2 a − a°, and what the step before had expected wrongly at its own: however rough a path is, no push is
-/// lost or felt twice, and errors are of third order where it is smooth. A motion starts as if its first velocity had
-/// been there before: the step and a half that pass until there is a difference are made up for.
+/// The acceleration of a rig's point as it drives flesh at the end of a step, from differences of its path. A difference
+/// (x' − 2 x + x°)/h² belongs to the middle of its moments, one step ago; it is carried on as it has changed, 2 a − a°.
+/// That happens always: what is carried on in one step and not in the next is a push that is lost or felt twice. A
+/// motion starts as if its first velocity had been there before: the step and a half that pass until there is a
+/// difference are made up for.
 struct DrivenAcceleration {
-  Vec3 found = Vec3::Zero();     ///< a, by the last difference
-  Vec3 expected = Vec3::Zero();  ///< at the end of the last step
+  Vec3 found = Vec3::Zero();  ///< a, by the last difference
 
   /// Takes the next difference, the first one of a motion or not.
   Vec3 follow(const Vec3& difference, bool first) {
-    const Vec3 missed = first ? Vec3(1.5 * difference) : Vec3(difference - expected);
-    expected = first ? difference : Vec3(2 * difference - found);
+    const Vec3 missed = first ? Vec3(1.5 * difference) : Vec3(difference - found);
     found = difference;
-    return expected + missed;
+    return difference + missed;
   }
 };
 
