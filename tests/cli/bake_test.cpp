@@ -181,11 +181,11 @@ TEST_F(BakeCommand, ComparesWithTheFullSimulation) {
 
 TEST_F(BakeCommand, CompareTellsTheErrorOfTheTruthItself) {
   const nlohmann::json result = supple_json({"compare", "mascot.glb", "--tets", "800", "--sizes", "6", "--clip", "walk",
-                                             "--seconds", "0.3", "--known-only", "--truth"});
+                                             "--seconds", "0.3", "--step", "0.002", "--known-only", "--truth"});
   const double half = result["truth_error"], quarter = result["truth_error_quarter"];
   // Errors of second order: a quarter of the step takes away 15/16 of them, half of it 3/4.
   EXPECT_GT(half, 1e-4);
-  EXPECT_LT(half, 0.02);
+  EXPECT_LT(half, 0.01);
   EXPECT_GT(quarter, half);
   EXPECT_LT(quarter, 1.6 * half);
   EXPECT_LT(result["truth_error_newton"].get<double>(), 0.2 * half);
