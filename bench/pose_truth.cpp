@@ -30,7 +30,9 @@ class TruthRows {
     if (row.unseen) add("error_unseen", *row.unseen, "", limits_.unseen);
     if (row.in_basis) add("error_in_basis", *row.in_basis, "");
     add("projection_error", row.projection, "");
-    if (compared->truth_error) add("truth_error", *compared->truth_error, "");
+    if (compared->truth_error) add("truth_error", *compared->truth_error, "", 0.02);
+    if (compared->truth_error_quarter) add("truth_error_quarter", *compared->truth_error_quarter, "");
+    if (compared->truth_error_newton) add("truth_error_newton", *compared->truth_error_newton, "");
     add("largest_motion", 100 * compared->peak, "%", 3);
     add("coordinates", row.size, "");
     add("step_ms", 1e3 * row.step_seconds, "ms");
@@ -54,7 +56,7 @@ CompareSettings truth_settings(const Options& options, const std::string& clip) 
   CompareSettings settings;
   settings.clip = clip;
   settings.most_seconds = options.quick ? 0.25 : 1.0;
-  settings.simulate.time_step = 1.0 / 120;
+  settings.truth = true;
   return settings;
 }
 

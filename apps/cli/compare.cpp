@@ -22,6 +22,7 @@ struct Options : CharacterOptions {
   double seconds = 2;
   double step = SimulateSettings{}.time_step;
   bool known_only = false;
+  bool truth = false;
 };
 
 const char* limit_of(const CompareRow& row) {
@@ -39,6 +40,9 @@ void tell(const Options& options, const CompareReport& report, Session& session)
   if (report.truth_error)
     session.line("The truth itself is off by {:.1f} %: so much half its time step changes it",
                  100 * *report.truth_error);
+  if (report.truth_error_quarter && report.truth_error_newton)
+    session.line("A quarter of the step changes it by {:.1f} %, Newton's method taken to its end by {:.1f} %",
+                 100 * *report.truth_error_quarter, 100 * *report.truth_error_newton);
   session.line("{:>12} {:>6} {:>9} {:>9} {:>11} {:>12} {:>11} {:>10}   {}", "coordinates", "poses", "error %",
                "unseen %", "in basis %", "projection %", "step ms", "speed-up", "what limits it");
   for (const CompareRow& row : report.rows)
@@ -54,6 +58,8 @@ void fill(const Options& options, const CompareReport& report, Json& out) {
   out["peak"] = report.peak;
   out["full_step_ms"] = 1e3 * report.full_step_seconds;
   if (report.truth_error) out["truth_error"] = *report.truth_error;
+  if (report.truth_error_quarter) out["truth_error_quarter"] = *report.truth_error_quarter;
+  if (report.truth_error_newton) out["truth_error_newton"] = *report.truth_error_newton;
   for (const CompareRow& row : report.rows) {
     out["rows"].push_back({{"coordinates", row.size},
                            {"poses", row.poses},
@@ -76,6 +82,7 @@ Status compare_table(const Options& options, CharacterSource source, Session& se
   settings.poses = options.poses;
   settings.most_seconds = options.seconds;
   settings.ladder = !options.known_only;
+  settings.truth = options.truth;
   settings.simulate.time_step = options.step;
   settings.simulate.damping_ratio = source.recipe.flesh.damping;
   const Result<CompareReport> report = compare_full(std::move(source), settings, session.progress);
@@ -181,12 +188,16 @@ RunCommand add(CLI::App& app) {
       "--known-only", options->known_only,
       "Leave out what takes longest: a model that doesn't know the clip, a run in the basis with all elements,\n"
       "and the error of the truth itself");
+  app.add_flag(
+      "--truth", options->truth,
+      "Measure the error of the truth itself in other ways, too: with a quarter of the step, and with Newton's\n"
+      "method taken to its end");
   add_character_options(app, *options);
   add_cache_option(app, *options);
   const CLI::Option* engine = app.get_option("--engine");
   CLI::Option* against =
       app.add_option("--against", options->against, "The engine to compare with [full]")->type_name("NAME");
-  for (const char* table : {"--sizes", "--poses"}) {
+  for (const char* table : {"--sizes", "--poses", "--truth"}) {
     against->excludes(table);
     app.get_option("--engine")->excludes(table);
   }

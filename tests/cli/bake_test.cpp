@@ -179,5 +179,30 @@ TEST_F(BakeCommand, ComparesWithTheFullSimulation) {
   EXPECT_LT(result["rows"][1]["projection_error"].get<double>(), fine + 1e-9);
 }
 
+TEST_F(BakeCommand, CompareTellsTheErrorOfTheTruthItself) {
+  const nlohmann::json result = supple_json({"compare", "mascot.glb", "--tets", "800", "--sizes", "6", "--clip", "walk",
+                                             "--seconds", "0.3", "--step", "0.002", "--known-only", "--truth"});
+  const double half = result["truth_error"], quarter = result["truth_error_quarter"];
+  // Errors of second order: a quarter of the step takes away 15/16 of them, half of it 3/4.
+  EXPECT_GT(half, 1e-4);
+  EXPECT_LT(half, 0.01);
+  EXPECT_GT(quarter, half);
+  EXPECT_LT(quarter, 1.6 * half);
+  EXPECT_LT(result["truth_error_newton"].get<double>(), 0.2 * half);
+}
+
+// Flesh that is left behind by more than the character's size is no truth to measure anything by.
+TEST_F(BakeCommand, CompareRefusesATruthThatFliesApart) {
+  spill(path("thrown.toml"),
+        "input = \"mascot.glb\"\nclips = []\n[body]\ntets = 800\n[material]\nyoung = 1\n[[keyframes]]\n"
+        "name = \"thrown\"\n[[keyframes.key]]\njoint = \"root\"\ntime = 0\ntranslation = [0, 0, 0]\n"
+        "[[keyframes.key]]\njoint = \"root\"\ntime = 0.1\ntranslation = [0, 0, 0]\n"
+        "[[keyframes.key]]\njoint = \"root\"\ntime = 0.6\ntranslation = [0, 10, 0]\n");
+  const std::vector<std::string> before = files();
+  expect_refusal({"compare", "thrown.toml", "--clip", "thrown", "--known-only"}, 3,
+                 "the full simulation of the clip \"thrown\" flew apart");
+  EXPECT_EQ(files(), before);
+}
+
 }  // namespace
 }  // namespace supple::cli_bake_test

@@ -115,13 +115,15 @@ TEST(PoseSpaceDynamics, GravityTurnsWithTheWorldNotWithTheCharacter) {
 
 TEST(PoseSpaceDynamics, ScalesWithTheUnitOfLength) {
   const Case c;
-  const MatX shown = surface_shape(*c.reduced.model, 0, run<double>(c, damped(), 1.0));
+  PoseSpaceSettings settings = damped();
+  settings.iterations = 3;  // whether one is enough is decided by numbers near rounding
+  const MatX shown = surface_shape(*c.reduced.model, 0, run<double>(c, settings, 1.0));
   for (const double scale : {0.01, 100.0}) {
     const Case other({.length = scale});
     EXPECT_NEAR(other.reduced.flesh_frequency, 4, 1e-9);
-    const MatX scaled = surface_shape(*other.reduced.model, 0, run<double>(other, damped(), 1.0));
+    const MatX scaled = surface_shape(*other.reduced.model, 0, run<double>(other, settings, 1.0));
     EXPECT_LT((scaled / scale - shown).cwiseAbs().maxCoeff(), 1e-4 * shown.cwiseAbs().maxCoeff()) << scale;
-    const MatX single = surface_shape(*other.reduced.model, 0, run<float>(other, damped(), 1.0));
+    const MatX single = surface_shape(*other.reduced.model, 0, run<float>(other, settings, 1.0));
     EXPECT_LT((single / scale - shown).cwiseAbs().maxCoeff(), 1e-3 * shown.cwiseAbs().maxCoeff()) << scale;
   }
 }

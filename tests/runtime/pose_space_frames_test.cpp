@@ -150,15 +150,19 @@ TEST(SubSteps, ComeCloseToSmallStepsWithAllPoseWork) {
   EXPECT_LT(difference(fast, truth), 0.6 * eight);
 }
 
-TEST(SubSteps, ComeCloserToStepsOfTheirLengthTheShorterTheyAre) {
+// Steps with pose work and without feel the rig by one rule. What is between them is the pose that is held for a frame
+// and the guess how it goes on: it depends on the frame's length, and hardly on the steps'.
+TEST(SubSteps, DifferFromStepsOfTheirLengthByWhatAFrameHolds) {
   const Limb& c = shared_limb();
-  const auto off = [&](int substeps) {
-    return difference(frames(c, 1.0 / 60, 40, substeps, false), frames(c, 1.0 / 60, 40, substeps, true));
+  const auto off = [&](double frame, int count, int substeps) {
+    return difference(frames(c, frame, count, substeps, false), frames(c, frame, count, substeps, true));
   };
-  const double two = off(2), four = off(4), eight = off(8);
-  RecordProperty("differences", std::to_string(two) + " " + std::to_string(four) + " " + std::to_string(eight));
-  EXPECT_LT(four, 0.5 * two);
-  EXPECT_LT(eight, 0.5 * four);
+  const double two = off(1.0 / 60, 40, 2), eight = off(1.0 / 60, 40, 8), fast = off(1.0 / 120, 80, 4);
+  RecordProperty("differences",
+                 std::to_string(two) + " " + std::to_string(eight) + " at 120 Hz " + std::to_string(fast));
+  EXPECT_LT(two, 0.02);
+  EXPECT_LT(eight, two);
+  EXPECT_LT(fast, 0.5 * eight);
 }
 
 TEST(SubSteps, SteadyMotionLeavesFleshAtRest) {

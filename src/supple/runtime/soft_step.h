@@ -5,7 +5,6 @@
 
 #include "supple/base/types.h"
 
-#include <algorithm>
 #include <span>
 
 namespace supple {
@@ -40,11 +39,20 @@ struct SoftForces {
   std::span<const SurfaceForce> surface = {};
 };
 
-/// An acceleration carried on to the next moment, given the one before. Where keys are joined by lines it is a row of
-/// spikes, which must not be continued.
-inline Vec3 continued_acceleration(const Vec3& now, const Vec3& before) {
-  const bool smooth = (now - before).squaredNorm() < 0.25 * std::min(now.squaredNorm(), before.squaredNorm());
-  return smooth ? Vec3(2 * now - before) : now;
-}
+/// The acceleration of a rig's point as it drives flesh at the end of a step, from differences of its path. A difference
+/// (x' − 2 x + x°)/h² belongs to the middle of its moments, one step ago; it is carried on as it has changed, 2 a − a°.
+/// That happens always: what is carried on in one step and not in the next is a push that is lost or felt twice. A
+/// motion starts as if its first velocity had been there before: the step and a half that pass until there is a
+/// difference are made up for.
+struct DrivenAcceleration {
+  Vec3 found = Vec3::Zero();  ///< a, by the last difference
+
+  /// Takes the next difference, the first one of a motion or not.
+  Vec3 follow(const Vec3& difference, bool first) {
+    const Vec3 missed = first ? Vec3(1.5 * difference) : Vec3(difference - found);
+    found = difference;
+    return difference + missed;
+  }
+};
 
 }  // namespace supple

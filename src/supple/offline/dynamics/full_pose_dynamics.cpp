@@ -116,12 +116,14 @@ VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
   const Vec3 shift = placement.translation - 2 * last_.translation + before_last_.translation;
   for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) += shift;
   a /= hh;
-  std::swap(a, driven_);
-  if (!newmark || known_ < 3) return turned(W.transpose(), driven_);
-  VecX continued = driven_;
-  for (Eigen::Index v = 0; v < a.size(); v += 3)
-    continued.segment<3>(v) = continued_acceleration(driven_.segment<3>(v), a.segment<3>(v));
-  return turned(W.transpose(), continued);
+  if (newmark) {
+    driven_.resize(rotations_.size());
+    for (std::size_t v = 0; v < driven_.size(); ++v) {
+      auto at = a.segment<3>(3 * static_cast<Eigen::Index>(v));
+      at = driven_[v].follow(at, known_ < 3);
+    }
+  }
+  return turned(W.transpose(), a);
 }
 
 void FullPoseDynamics::add_air(const RigidTransform& placement, const SoftForces& forces, VecX& a) const {
@@ -151,7 +153,8 @@ bool FullPoseDynamics::solve_linear(const BlockMatrix& A, const VecX& residual, 
 }
 
 /// A step minimises φ(x) = ½ Δᵀ B Δ + bᵀ Δ + W(x), Δ = x − u, B = (c_a + α c_v) M + β c_v K_rest: Newton's method looks
-/// whether φ falls as it expects, shortens its way where it grows and goes on where it is surprised.
+/// whether φ falls as it expects, shortens its way where it grows and goes on where it is surprised. It starts where
+/// flesh goes on as it did, if φ is lower there.
 bool FullPoseDynamics::solve(const VecX& force, double mass_damping, SoftStepReport& report) {
   const bool newmark = settings_.integrator == SoftIntegrator::newmark;
   const double h = settings_.time_step, beta = settings_.stiffness_damping;
@@ -163,12 +166,24 @@ bool FullPoseDynamics::solve(const VecX& force, double mass_damping, SoftStepRep
     next_a = c_a * (next - u_ - h * v_) - (newmark ? a_ : VecX::Zero(a_.size()));
     next_v = newmark ? VecX(v_ + h / 2 * (a_ + next_a)) : VecX((next - u_) / h);
   };
+  const auto inertial_force = [&]() -> VecX {
+    update();
+    return M * VecX(next_a + mass_damping * next_v) + beta * (K_rest_ * next_v) - force;
+  };
+  const auto curvature_along = [&](const VecX& x) {
+    return (c_a + mass_damping * c_v) * x.dot(M * x) + beta * c_v * x.dot(K_rest_ * x);
+  };
   double first = 0, energy = body_.energy(next);
+  const VecX ahead = h * v_;
+  const double energy_ahead = body_.energy(u_ + ahead);
+  if (inertial_force().dot(ahead) + 0.5 * curvature_along(ahead) + energy_ahead < energy) {
+    next += ahead;
+    energy = energy_ahead;
+  }
   int planned = settings_.iterations;
   for (int iteration = 0; iteration < planned; ++iteration) {
-    update();
     body_.internal_force_and_stiffness(next, f, K_);
-    const VecX inertial = M * VecX(next_a + mass_damping * next_v) + beta * (K_rest_ * next_v) - force;
+    const VecX inertial = inertial_force();
     VecX residual = inertial + f;
     solver_->free().clear_fixed(residual);
     if (iteration == 0) first = residual.norm();
@@ -184,8 +199,7 @@ bool FullPoseDynamics::solve(const VecX& force, double mass_damping, SoftStepRep
       if (!solve_with()) return false;
     }
     const double expected = -0.5 * residual.dot(delta), slope = -inertial.dot(delta);
-    const double curvature =
-        (c_a + mass_damping * c_v) * delta.dot(M * delta) + beta * c_v * delta.dot(K_rest_ * delta);
+    const double curvature = curvature_along(delta);
     const double noise = 1e-13 * (std::abs(energy) + std::abs(slope) + curvature) + energy_noise_;
     const std::optional<Descent> descent = descend(next, delta, {slope, curvature, expected, noise}, energy);
     if (!descent) {

@@ -90,7 +90,7 @@ class FullPoseDynamics {
   VecX x_;                       ///< Φ(p)
   FrameSites frames_;            ///< empty: a vertex turns as the elements around it
   std::vector<Mat3> rotations_;  ///< of the vertices since the neutral pose
-  double surprise_ = 0.02;
+  double surprise_ = 0.002;
   double energy_noise_ = 0;  ///< differences below this are rounding errors [J]
   struct PoseMaterials {
     PoseSpaceWeights weights;
@@ -106,7 +106,7 @@ class FullPoseDynamics {
     Vec3 translation = Vec3::Zero();
   };
   Past last_, before_last_;
-  VecX driven_;  ///< what acceleration() found in the last step, in the world
+  std::vector<DrivenAcceleration> driven_;  ///< of the vertices, in the world
 };
 
 }  // namespace supple

@@ -26,6 +26,21 @@ VecX turned(const std::vector<Mat3>& turns, VecX u) {
   return u;
 }
 
+Status measure_truth(const FullComparison& comparison, const CompareSettings& settings, CompareReport& report,
+                     Progress& progress) {
+  constexpr int converged = 20;  // iterations; they end earlier, where nothing is left to gain
+  const auto measure = [&](int finer, int iterations, std::optional<double>& error) -> Status {
+    const Result<double> found = comparison.truth_error(finer, iterations, progress);
+    SUPPLE_RETURN_IF_ERROR(found);
+    error = *found;
+    return {};
+  };
+  if (settings.ladder || settings.truth) SUPPLE_RETURN_IF_ERROR(measure(2, 1, report.truth_error));
+  if (!settings.truth) return {};
+  SUPPLE_RETURN_IF_ERROR(measure(4, 1, report.truth_error_quarter));
+  return measure(1, converged, report.truth_error_newton);
+}
+
 double median(std::vector<double>& values) {
   std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
   return values[values.size() / 2];
@@ -55,25 +70,39 @@ Result<FullPoseDynamics> FullComparison::make_full(const PoseSpaceSettings& dyna
   return full;
 }
 
-Result<double> FullComparison::truth_error(Progress& progress) const {
-  PoseSpaceSettings finer = dynamics_;
-  finer.time_step /= 2;
-  Result<FullPoseDynamics> full = make_full(finer);
+Result<double> FullComparison::truth_error(int finer, int iterations, Progress& progress) const {
+  PoseSpaceSettings dynamics = dynamics_;
+  dynamics.time_step /= finer;
+  dynamics.iterations = std::max(iterations, dynamics.iterations);
+  Result<FullPoseDynamics> full = make_full(dynamics);
   SUPPLE_RETURN_IF_ERROR(full);
-  progress.stage("simulating every vertex with half the step");
+  progress.stage(finer > 1 ? fmt::format("simulating every vertex with 1/{} of the step", finer)
+                           : "simulating every vertex with converged steps");
   CharacterPose pose = built_.rig().neutral();
   double difference = 0, total = 0;
-  for (int k = 0; k <= 2 * (run_.steps - 1); ++k) {
+  const int steps = finer * (run_.steps - 1);
+  for (int k = 0; k <= steps; ++k) {
     if (progress.cancelled()) return failure("stopped");
-    motion_.sample(motion_.start() + k * finer.time_step, pose);
-    full->step(pose.placement, pose.p);
-    progress.update(static_cast<double>(k) / (2 * run_.steps));
-    if (k % (2 * FullRun::stride) != 0) continue;
+    const double since_start = k * dynamics.time_step;
+    motion_.sample(motion_.start() + since_start, pose);
+    const bool broken = full->step(pose.placement, pose.p).recovered;
+    SUPPLE_RETURN_IF_ERROR(check_sane(*full, broken, since_start));
+    progress.update(static_cast<double>(k) / (steps + 1));
+    if (k % (finer * FullRun::stride) != 0) continue;
     const MatX skin = built_.body.body.embedding.interpolate(full->displacements());
-    difference += (run_.skin[to_size(k / (2 * FullRun::stride))] - skin).squaredNorm();
+    difference += (run_.skin[to_size(k / (finer * FullRun::stride))] - skin).squaredNorm();
     total += skin.squaredNorm();
   }
   return total > 0 ? std::sqrt(difference / total) : 0;
+}
+
+Status FullComparison::check_sane(const FullPoseDynamics& full, bool broken, double since_start) const {
+  const double farthest = full.displacements().cwiseAbs().maxCoeff();
+  if (!broken && farthest <= FullPoseDynamics::absurd * built_.reduced.model->height) return {};
+  return input_error(
+      fmt::format("the full simulation of the clip \"{}\" {} after {:.3g} s, so there is nothing to compare with; a "
+                  "smaller time step, more damping or firmer flesh may help",
+                  clip_, broken ? "broke down" : "flew apart", since_start));
 }
 
 Result<double> FullComparison::error_in_basis(const ReducedBody& reduced) const {
@@ -94,7 +123,6 @@ Result<double> FullComparison::error_in_basis(const ReducedBody& reduced) const 
 }
 
 Status FullComparison::run_full(CompareReport& report, Progress& progress) {
-  const ReducedBody& reduced = built_.reduced;
   Result<FullPoseDynamics> full = make_full(dynamics_);
   SUPPLE_RETURN_IF_ERROR(full);
   CharacterPose pose = built_.rig().neutral();
@@ -106,12 +134,7 @@ Status FullComparison::run_full(CompareReport& report, Progress& progress) {
     const auto start = Clock::now();
     const bool broken = full->step(pose.placement, pose.p).recovered;
     step_times.push_back(seconds_since(start));
-    const double farthest = full->displacements().cwiseAbs().maxCoeff();
-    if (broken || !(farthest <= FullPoseDynamics::absurd * reduced.model->height))
-      return failure(fmt::format(
-          "the full simulation of the clip \"{}\" {} after {:.3g} s, so there is nothing to compare with; a "
-          "smaller time step, more damping or firmer flesh may help",
-          clip_, broken ? "broke down" : "flew apart", time(k) - motion_.start()));
+    SUPPLE_RETURN_IF_ERROR(check_sane(*full, broken, time(k) - motion_.start()));
     if (k % FullRun::stride == 0) record(*full, pose, report);
     progress.update(static_cast<double>(k + 1) / run_.steps);
   }
@@ -212,11 +235,7 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
   report.clip = clip->name;
   FullComparison comparison(*built, *clip, settings);
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
-  if (settings.ladder) {
-    const Result<double> error = comparison.truth_error(progress);
-    SUPPLE_RETURN_IF_ERROR(error);
-    report.truth_error = *error;
-  }
+  SUPPLE_RETURN_IF_ERROR(measure_truth(comparison, settings, report, progress));
   const std::vector<int> sizes = settings.sizes.empty() ? std::vector<int>{recipe.flesh.size} : settings.sizes;
   const std::vector<int> poses = settings.poses.empty() ? std::vector<int>{recipe.flesh.poses} : settings.poses;
   for (const int size : sizes) {

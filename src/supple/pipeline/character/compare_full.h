@@ -11,7 +11,9 @@
 //   error
 //               is cubature, and the gradient of R that strain leaves out (runtime/posespace/cubature_forces.h)
 //   unseen      the error of a model whose basis and cubature were made without this clip
-//   truth error √(Σ |ū_h − ū_h/2|² / Σ |ū_h/2|²): what the truth's own time step costs it
+//   truth error √(Σ |ū_h − ū_h/2|² / Σ |ū_h/2|²): what the truth's own time step costs it; if asked for, the same with
+//   a
+//               quarter of the step, and with Newton's method taken to its end
 #pragma once
 
 #include "supple/pipeline/character/build_posespace.h"
@@ -39,7 +41,8 @@ struct CompareReport {
   int steps = 0;
   double peak = 0;  ///< of the full simulation, share of the height
   double full_step_seconds = 0;
-  std::optional<double> truth_error;  ///< of the full simulation itself, against one of half the step
+  /// Of the full simulation itself, against one of half the step, of a quarter of it, and of converged steps.
+  std::optional<double> truth_error, truth_error_quarter, truth_error_newton;
   std::vector<CompareRow> rows;
 };
 
@@ -49,6 +52,7 @@ struct CompareSettings {
   std::vector<int> poses;   ///< most poses with a reduced model, each for each size; empty: the recipe's
   double most_seconds = 2;  ///< of the clip
   bool ladder = true;       ///< whether the truth's own error, runs in the basis and unseen clips are measured, too
+  bool truth = false;       ///< whether the truth's own error is measured in all ways
   SimulateSettings simulate;
 };
 
@@ -58,10 +62,10 @@ class FullComparison {
   /// `built` and `clip` must outlive it.
   FullComparison(const BuiltCharacter& built, const Clip& clip, const CompareSettings& settings);
 
-  /// Comes first. Fills all of the report but its rows.
+  /// Comes first. Fills all of the report but its rows and the truth's own error.
   Status run_full(CompareReport& report, Progress& progress = Progress::silent());
-  /// The truth against a simulation of half its step.
-  Result<double> truth_error(Progress& progress = Progress::silent()) const;
+  /// The truth against a simulation whose steps are so many times finer and have so many Newton iterations at least.
+  Result<double> truth_error(int finer, int iterations, Progress& progress = Progress::silent()) const;
   /// The error of flesh that moves in a model's basis of the neutral pose, and is otherwise simulated in full.
   Result<double> error_in_basis(const ReducedBody& reduced) const;
   /// A reduced model of the same mesh.
@@ -88,6 +92,8 @@ class FullComparison {
   };
 
   Result<FullPoseDynamics> make_full(const PoseSpaceSettings& dynamics) const;
+  /// Fails where flesh has left the body: that is no truth.
+  Status check_sane(const FullPoseDynamics& full, bool broken, double since_start) const;
   double time(int step) const { return motion_.start() + step * dynamics_.time_step; }
   void record(const FullPoseDynamics& full, const CharacterPose& pose, CompareReport& report);
   double projection_error(const ReducedBody& reduced, std::span<const MatX* const> bases) const;

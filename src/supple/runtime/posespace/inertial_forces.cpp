@@ -145,11 +145,7 @@ void InertialForces<T>::gather_pushes(std::size_t block) {
 template <class T>
 Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
   const Vec3 a = difference / (h_ * h_);
-  const Vec3 before = accelerations_[k];
-  accelerations_[k] = a;
-  if (known_ < 3 || !newmark_) return a;
-  // Paths within frames have no corners. What is carried on in one sub-step and not in the next would add up to a push.
-  return substeps_ > 1 ? Vec3(2 * a - before) : continued_acceleration(a, before);
+  return newmark_ ? accelerations_[k].follow(a, known_ < 3) : a;
 }
 
 template <class T>

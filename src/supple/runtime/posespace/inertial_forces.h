@@ -8,8 +8,8 @@
 // `a` is the acceleration of the rest shape in the world, and of the displacement that turns with it and changes with
 // its basis: centrifugal, Euler and Coriolis forces of every limb, and what interpolation between poses does. These
 // differences belong to the middle of their three moments, one step ago. Backward Euler is of first order anyway;
-// Newmark continues them to the end of the step, 2 a − a°, and takes q_n + h² q̈_n / 2 for q_n in a, which leaves errors
-// of second order only.
+// Newmark continues them to the end of the step (DrivenAcceleration in soft_step.h), and takes q_n + h² q̈_n / 2 for q_n
+// in a, which leaves errors of second order only.
 //
 // Sub-steps of a frame share bases and rest shapes, those of its end; vertices still move smoothly (rig_curve.h). What
 // the new basis makes of the old coordinates is a jump of the displacement, c = (U_n − U) q_n. Flesh hasn't moved, so c
@@ -113,7 +113,7 @@ class InertialForces {
   std::vector<Mat3> rotations_;  ///< R there
   int known_ = 0;                ///< how many past steps the motion is known for, at most 3
   std::vector<Motion> last_, before_last_;
-  std::vector<Vec3> accelerations_;  ///< a of the last step
+  std::vector<DrivenAcceleration> accelerations_;
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
   std::vector<Moment> moments_, ends_;  ///< of this step, within the frame, and of the frame's end
   bool at_end_ = true;                  ///< this step ends there
