@@ -27,11 +27,6 @@ struct Candidate {
   Status status = {};
 };
 
-double median(std::vector<double>& values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
-}
-
 struct Steps {
   double step_ms = 0, full_step_ms = 0, speedup = 0, iterations = 0;
   double shown_step_ms = 0, surface_ms = 0;
