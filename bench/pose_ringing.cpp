@@ -10,7 +10,7 @@
 namespace supple::bench {
 namespace {
 
-constexpr double pull_seconds = 0.25, seconds = 1.0, pull_force = 12;  // [s], [s], [N] at each cheek
+constexpr double pull_seconds = 0.25, seconds = 1.0, pull_force = 60;  // [s], [s], [N] at each cheek
 /// Where the bear of the samples has its left cheek [m], and how far around it is pulled.
 const Vec3 cheek(0.16, 1.135, 1.05);
 constexpr double cheek_radius = 0.07;
