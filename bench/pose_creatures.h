@@ -18,7 +18,8 @@ struct PublishedCreature {
   const char* clip;     ///< of ours, that is measured over
   int mesh_vertices, tets, skin_vertices, size, patches, poses, elements, inertial_vertices;
   double step_ms, memory_mb, speedup;
-  double target_ms;  ///< ours, one thread
+  double target_ms;        ///< ours, one thread
+  MaterialModel material;  ///< of the paper
 };
 std::span<const PublishedCreature> table3();
 
@@ -43,7 +44,7 @@ class CreatureFolder {
   Recipe recipe_;
 };
 
-/// The example's recipe with the row's coordinates and patches; `quick`: on a coarse mesh.
+/// The example's recipe with the row's coordinates and patches; `quick`: a third of them, on a coarse mesh.
 Recipe paper_recipe(const CreatureFolder& folder, const PublishedCreature& published, bool quick);
 
 struct BuildCost {
@@ -55,7 +56,8 @@ Result<BuildCost> measure_build(CreatureFolder& folder, const Recipe& recipe);
 /// As quickly as the cache and all cores allow; a benchmark's one thread afterwards.
 Result<BuiltCharacter> build_again(CreatureFolder& folder, const Recipe& recipe);
 /// The last stage alone, likewise.
-Result<ReducedBody> reduce_again(CreatureFolder& folder, const Recipe& recipe, const BuiltCharacter& built);
+Result<ReducedBody> reduce_again(CreatureFolder& folder, const Recipe& recipe, const BuiltCharacter& built,
+                                 const CubatureCounts& counts = {});
 
 const Clip* find_clip(const BuiltCharacter& built, const std::string& name);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/pose_figures.h"
 
+#include "bench/pose_ringing.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/io/file.h"
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/modes/mass_pca.h"
 
 #include <fmt/format.h>
@@ -29,6 +31,7 @@ class Figures {
   void run() {
     const bool local = in_.recipe.flesh.local, small = name_ == "X" || name_ == "arm";
     add_row("all_poses", in_.row);
+    add("all_poses", "largest_motion", 100 * in_.full.peak, "%", 3);
     add_reassembly();
     if (name_ != "gorilla") {
       const std::optional<CompareRow> one = add_variant("one_pose", [](Recipe& r) { r.flesh.poses = 1; });
@@ -44,6 +47,7 @@ class Figures {
       });
     }
     if (local && name_ != "gorilla") add_variant("all_poses global", [](Recipe& r) { r.flesh.local = false; });
+    if (name_ == "bear") add_ringing();
     if (name_ == "arm") add_variant("all_poses contact", [](Recipe& r) { r.flesh.contact = true; });
     if (small) add_pca();
     if (small) add_coarse();
@@ -114,8 +118,9 @@ class Figures {
     add("reassembly", "assembly_over_step", ms / (1e3 * in_.row.step_seconds), "");
   }
 
-  /// The best that coordinates in the principal directions of all poses' bases could do, in the frames that turn with
-  /// the flesh, which is more than pose-independent bases were given in the paper.
+  /// Flesh that moves in the principal directions of all poses' bases (Fig. 14), with all elements and in the frames
+  /// that turn with it, which is more than pose-independent bases were given in the paper; and the best that
+  /// coordinates in them could do.
   void add_pca() {
     const ReducedBody& reduced = in_.built.reduced;
     const Result<ElasticBody> body = ElasticBody::create(reduced.mesh, reduced.model->material);
@@ -128,9 +133,47 @@ class Figures {
     if (!pca.ok()) return add_error("pca", pca.error().message);
     for (const Eigen::Index size : {r, 2 * r}) {
       const MatX basis = pca->basis.leftCols(std::min(size, pca->basis.cols()));
-      add(fmt::format("pca r={}", basis.cols()), "projection_error", in_.comparison.projection_error(reduced, basis),
-          "");
+      const std::string variant = fmt::format("pca r={}", basis.cols());
+      const Result<double> error = in_.comparison.error_in_basis(basis);
+      if (error.ok())
+        add(variant, "error_vs_full", *error, "");
+      else
+        add_error(variant, error.error().message);
+      add(variant, "projection_error", in_.comparison.projection_error(reduced, basis), "");
     }
+  }
+
+  /// The cheeks are pulled and let go: in bases of patches, in one for the whole body, and in full (Fig. 11).
+  void add_ringing() {
+    const CheekPull pull(in_.built, in_.comparison.dynamics());
+    const Result<Ringing> full = pull.full();
+    if (!full.ok()) return add_error("pulled cheeks full", full.error().message);
+    Recipe recipe = in_.recipe;
+    recipe.flesh.local = false;
+    const Result<ReducedBody> whole = reduce_again(in_.folder, recipe, in_.built);
+    PlotPanel cheeks{"time [s]", "cheeks [mm]", {}}, arm{"time [s]", "left arm [mm]", {}};
+    const auto show = [&](const std::string& variant, const Result<Ringing>& ringing) {
+      const std::string row = "pulled cheeks " + variant;
+      if (!ringing.ok()) return add_error(row, ringing.error().message);
+      const auto most = [](const std::vector<double>& motion) {
+        return *std::max_element(motion.begin(), motion.end());
+      };
+      add(row, "cheeks_mm", 1e3 * most(ringing->cheeks), "mm");
+      add(row, "arm_mm", 1e3 * most(ringing->arm), "mm");
+      add(row, "arm_over_cheeks", ringing->share(), "");
+      add(row, "cheeks_error", CheekPull::error(ringing->cheeks, full->cheeks), "");
+      for (auto& [panel, motion] : {std::pair{&cheeks, &ringing->cheeks}, std::pair{&arm, &ringing->arm}}) {
+        PlotSeries series{variant, ringing->time, {}};
+        for (const double value : *motion) series.y.push_back(1e3 * value);
+        panel->series.push_back(std::move(series));
+      }
+    };
+    show("full", full);
+    show("patches", pull.reduced(in_.built.reduced));
+    show("whole body", whole.ok() ? pull.reduced(*whole) : Result<Ringing>(whole.error()));
+    report_.add_plot("pose_bear_ringing", {.title = "The bear's cheeks are pulled for a quarter of a second",
+                                           .panels = {std::move(cheeks), std::move(arm)},
+                                           .panel_height = 260});
   }
 
   /// Meshes so coarse that every vertex costs no more than our step, and the next few that cost more.
@@ -199,7 +242,7 @@ class Figures {
   /// doesn't reach: √(|U − P U|² / r) by mass.
   void add_between() {
     Recipe recipe = in_.recipe;
-    recipe.poses.push_back({"between", in_.published.clip, 0.37});  // a third of the way out
+    recipe.poses.push_back({"between", in_.published.clip, 0.08});  // half of the way out
     const Result<BuiltCharacter> there = build_again(in_.folder, recipe);
     if (!there.ok()) return add_error("between", there.error().message);
     const std::vector<PoseBasis>& known = in_.built.reduced.poses;
@@ -213,20 +256,27 @@ class Figures {
     MatX blend = MatX::Zero(own.basis.rows(), own.basis.cols());
     for (std::size_t i = 0; i < known.size(); ++i) blend += w[i] * known[i].basis;
     const BlockMatrix& mass = body->consistent_mass();
-    const auto missed = [&](const MatX& U) {
+    const auto missed = [&](const MatX& wanted, const MatX& U) {
       const MatX MU = multiply_columns(mass, U);
-      const MatX rest = own.basis - U * (U.transpose() * MU).ldlt().solve(MU.transpose() * own.basis);
-      return std::sqrt(mass_norms(mass, rest).squaredNorm() / mass_norms(mass, own.basis).squaredNorm());
+      const MatX rest = wanted - U * (U.transpose() * MU).ldlt().solve(MU.transpose() * wanted);
+      return std::sqrt(mass_norms(mass, rest).squaredNorm() / mass_norms(mass, wanted).squaredNorm());
     };
-    add("between", "interpolated_basis_missed", missed(blend), "");
-    add("between", "neutral_basis_missed", missed(known.front().basis), "");
+    add("between", "interpolated_basis_missed", missed(own.basis, blend), "");
+    add("between", "neutral_basis_missed", missed(own.basis, known.front().basis), "");
+    // All columns count alike above, and flesh hardly uses most of them. Sorted by stiffness:
+    const MatX modes = own.basis * symmetric_eigen(there->reduced.model->linear.back()).vectors;
+    const Eigen::Index third = std::max<Eigen::Index>(1, modes.cols() / 3);
+    add("between", "softest_third_missed", missed(modes.leftCols(third), blend), "");
+    add("between", "stiffest_third_missed", missed(modes.rightCols(third), blend), "");
+    add("between", "softest_third_missed_by_neutral", missed(modes.leftCols(third), known.front().basis), "");
+    add("between", "motion_missed", in_.row.projection, "");
     add("between", "cubature_at_poses", in_.built.reduced.elastic_error, "", 0.03, 0.019);
     add("between", "cubature_between", in_.built.reduced.posed_error, "", 0.04, 0.015);
   }
 
   /// Errors over the number of coordinates.
   void add_sizes() {
-    if (options_.quick) return;
+    const int most = in_.recipe.flesh.size;
     PlotPanel errors{"coordinates r", "error against the full simulation [%]", {}};
     PlotPanel projections{"coordinates r", "best that the basis could do [%]", {}};
     struct Line {
@@ -238,7 +288,7 @@ class Figures {
                              Line{"all poses, world", 0, BasisDirections::world},
                              Line{"one pose, turned along", 1, BasisDirections::rotating}}) {
       PlotSeries error{line.name, {}, {}}, projection{line.name, {}, {}};
-      for (const int size : {10, 20, 30}) {
+      for (const int size : {most / 3, 2 * most / 3, most}) {
         const Result<CompareRow> row = run_variant([&](Recipe& r) {
           r.flesh.size = size;
           r.flesh.poses = line.poses;

@@ -97,7 +97,10 @@ void add_strangers(Report& report, const Options& options, const std::filesystem
   for (const std::filesystem::path& file : files) {
     TruthRows rows(report, "strangers/" + file.parent_path().filename().string(), {0.12, 0.2});
     Result<CharacterSource> source = load_source(file);
-    if (!source.ok() || source->character.clips.empty()) continue;  // no character, or one that nothing moves
+    if (!source.ok() || source->character.clips.empty()) {
+      rows.add_error(source.ok() ? "nothing moves it: its file has no clip" : source.error().message);
+      continue;
+    }
     source->recipe.tets = options.quick ? 1500 : 5000;
     rows.add(compare(std::move(*source), truth_settings(options, "")));
   }

@@ -120,6 +120,12 @@ std::string Report::to_csv() const {
   return text;
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 double median_ms(int repetitions, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
   work();
@@ -129,8 +135,7 @@ double median_ms(int repetitions, const std::function<void()>& work) {
     work();
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
 
 double best_ms(int repetitions, const std::function<void()>& work) {

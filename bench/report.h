@@ -57,6 +57,9 @@ class Report {
 /// Median wall time of `work` in milliseconds, over `repetitions` runs after one that is not counted.
 double median_ms(int repetitions, const std::function<void()>& work);
 
+/// The middle one of some values; there must be one.
+double median(std::vector<double> values);
+
 /// The shortest wall time of `work` in milliseconds, likewise: for ceilings, which others on the machine only lower.
 double best_ms(int repetitions, const std::function<void()>& work);
 

@@ -288,6 +288,7 @@ Creature make_bear() {
   Creature c;
   c.name = "bear";
   c.mottle = 0.025;
+  c.frequency = 2.5;  // fat under a loose coat
   const Joints j = add_joints(c);
   add_wires(c);
   add_patches(c);
@@ -299,7 +300,7 @@ Creature make_bear() {
   add_poses(c, j);
   const Skeleton skeleton = c.skeleton();
   const Animal animal{&c, &j};
-  c.clips.push_back(make_cycle(skeleton, "walk", 1.4, 42, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "walk", 1.1, 33, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
   c.clips.push_back(make_cycle(skeleton, "run", 0.75, 30, [&](double p, PoseEditor& e) { run(animal, p, e); }));
   return c;
 }

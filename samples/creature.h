@@ -136,6 +136,7 @@ struct Creature {
   std::vector<ChainLink> chain;
   std::vector<CreatureWire> wires;
   std::vector<CreaturePatch> patches;
+  double frequency = 4;  ///< how often the flesh sways in a second [Hz], as [material] of recipes has it
 
   Index add_joint(std::string joint_name, Index parent, const Vec3& place);
   Index joint(const std::string& joint_name) const;  ///< there must be one

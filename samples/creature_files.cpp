@@ -27,6 +27,7 @@ void add_creature_choices(const Creature& creature, const RawCharacter& characte
   for (const CreaturePatch& patch : creature.patches)
     recipe.locals.push_back({patch.name, patch.joints, {}, {}, patch.modes});
   recipe.flesh.local = !recipe.locals.empty();
+  recipe.material.frequency = creature.frequency;
 }
 
 }  // namespace supple

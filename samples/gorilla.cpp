@@ -229,6 +229,7 @@ Creature make_gorilla() {
   Creature c;
   c.name = "gorilla";
   c.mottle = 0.08;
+  c.frequency = 2.5;  // heavy: a belly that one sees following
   const Joints j = add_joints(c);
   add_patches(c);
   add_trunk(c, j);
@@ -239,7 +240,7 @@ Creature make_gorilla() {
   add_poses(c, j);
   const Skeleton skeleton = c.skeleton();
   const Animal animal{&c, &j};
-  c.clips.push_back(make_cycle(skeleton, "walk", 1.3, 39, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "walk", 1.1, 33, [&](double p, PoseEditor& e) { walk(animal, p, e); }));
   c.clips.push_back(make_cycle(skeleton, "display", 3.0, 90, [&](double p, PoseEditor& e) { display(animal, p, e); }));
   return c;
 }

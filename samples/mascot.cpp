@@ -171,7 +171,7 @@ void follow_through(PoseEditor& e, const Stepper& s, double phase, double amount
 
 void walk(const Stepper& s, double phase, PoseEditor& e) {
   const double swing = std::sin(2 * pi * phase), bounce = std::cos(4 * pi * (phase - 0.08));
-  e.shift(s.j->hips, Vec3(0.022 * std::cos(2 * pi * phase), -0.028 + 0.010 * bounce, 0));
+  e.shift(s.j->hips, Vec3(0.022 * std::cos(2 * pi * phase), -0.034 + 0.018 * bounce, 0));
   e.turn(s.j->hips, 3, 7 * swing, 4 * std::cos(2 * pi * phase));
   e.turn(s.j->chest, 2, -14 * swing, -7 * std::cos(2 * pi * phase));
   e.turn(s.j->head, -4 - 2 * bounce, 7 * swing, 4 * std::cos(2 * pi * phase - 0.5));
@@ -236,6 +236,7 @@ Creature make_mascot() {
   Creature c;
   c.name = "mascot";
   c.mottle = 0.03;
+  c.frequency = 2.5;
   const Joints j = add_joints(c);
   add_trunk(c, j);
   add_limbs(c, j);
@@ -243,7 +244,7 @@ Creature make_mascot() {
   add_face(c, j);
   const Skeleton skeleton = c.skeleton();
   const Stepper stepper{&c, &j};
-  c.clips.push_back(make_cycle(skeleton, "walk", 0.9, 27, [&](double p, PoseEditor& e) { walk(stepper, p, e); }));
+  c.clips.push_back(make_cycle(skeleton, "walk", 0.72, 24, [&](double p, PoseEditor& e) { walk(stepper, p, e); }));
   c.clips.push_back(make_cycle(skeleton, "hop", 1.2, 36, [&](double p, PoseEditor& e) { hop(stepper, p, e); }));
   c.clips.push_back(make_cycle(skeleton, "wave", 2.4, 60, [&](double p, PoseEditor& e) { greet(stepper, p, e); }));
   return c;

@@ -46,16 +46,16 @@ double mean(const std::vector<double>& values, std::size_t count) {
 
 }  // namespace
 
-std::vector<Index> grabbed_vertices(const SubspaceSample& scene) {
+std::vector<Index> grabbed_vertices(const SubspaceSample& scene, double along) {
   const std::vector<Vec3>& places = scene.bricks.vertices;
-  std::size_t farthest = 0;
-  double largest = -1;
-  for (std::size_t v = 0; v < places.size(); ++v) {
-    double nearest = std::numeric_limits<double>::infinity();
+  std::vector<double> from_fixed(places.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t v = 0; v < places.size(); ++v)
     for (const Index f : scene.fixed_vertices)
-      nearest = std::min(nearest, (places[v] - places[to_size(f)]).squaredNorm());
-    if (nearest > largest) largest = nearest, farthest = v;
-  }
+      from_fixed[v] = std::min(from_fixed[v], (places[v] - places[to_size(f)]).norm());
+  const double wanted = along * *std::max_element(from_fixed.begin(), from_fixed.end());
+  std::size_t farthest = 0;
+  for (std::size_t v = 1; v < places.size(); ++v)
+    if (std::abs(from_fixed[v] - wanted) < std::abs(from_fixed[farthest] - wanted)) farthest = v;
   const double reach = 0.03 * bounds_of(places).size().norm();
   std::vector<Index> grabbed;
   Vec3 middle = Vec3::Zero();
@@ -71,11 +71,11 @@ std::vector<Index> grabbed_vertices(const SubspaceSample& scene) {
   return grabbed;
 }
 
-Result<SketchRecording> sketch_pull(const SubspaceSample& scene, const ElasticBody& body, const Modes& modes,
-                                    int steps) {
-  ScriptedPull script{.vertices = grabbed_vertices(scene), .path = {}, .steps = steps};
+Result<SketchRecording> sketch_pull(const SubspaceSample& scene, const ElasticBody& body, const Modes& modes, int steps,
+                                    double along) {
+  ScriptedPull script{.vertices = grabbed_vertices(scene, along), .path = {}, .steps = steps};
   const bool lies = scene.name == "spoon" || scene.name == "bridge";  // along x; the others stand or hang along y
-  const double reach = scene.name == "spoon" ? 0.8 : 0.1;
+  const double reach = along * (scene.name == "spoon" ? 0.8 : 0.1);
   for (const Vec3& direction : {Vec3(lies ? 0 : 1, lies ? 1 : 0, 0), Vec3(0, 0, 1)}) {
     script.path.push_back({direction, reach});
     script.path.push_back({-direction, reach});

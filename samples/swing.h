@@ -14,11 +14,13 @@
 namespace supple {
 
 /// Vertices around the one that is farthest from all fixed ones, the middle one first: where a hand would grab.
-std::vector<Index> grabbed_vertices(const SubspaceSample& scene);
+/// `along`: not so far from them, but at this share of that distance.
+std::vector<Index> grabbed_vertices(const SubspaceSample& scene, double along = 1);
 
-/// The pull of a sketch for one of the four scenes: across its free end, to both sides along two directions.
-Result<SketchRecording> sketch_pull(const SubspaceSample& scene, const ElasticBody& body, const Modes& modes,
-                                    int steps);
+/// The pull of a sketch for one of the four scenes: across its free end, or at a share `along` of the way there, to
+/// both sides along two directions; four times `steps` loads.
+Result<SketchRecording> sketch_pull(const SubspaceSample& scene, const ElasticBody& body, const Modes& modes, int steps,
+                                    double along = 1);
 
 struct SwingSettings {
   double force = 800;               ///< largest of the push, upwards, shared by the grabbed vertices [N]

@@ -45,6 +45,7 @@ Creature make_x_shape() {
   Creature x;
   x.name = "x_shape";
   x.symmetric = false;
+  x.frequency = 2.5;  // rubber: the arms of the letter come after its middle
   add_chain(x);
   Limb& bars = x.add_limb("bars", 0.06);
   bars.color = hex_color(0x3f8fd2);
@@ -55,7 +56,7 @@ Creature make_x_shape() {
   x.poses.push_back({{"straight", {}, false}, {}});
   x.poses.push_back({{"bent_back", bend_rotations(x.chain, -bend_limit), false}, {}});
   x.poses.push_back({{"bent_forward", bend_rotations(x.chain, bend_limit), false}, {}});
-  x.clips.push_back(make_cycle(x.skeleton(), "bend", 4.0, 80, [&](double phase, PoseEditor& editor) {
+  x.clips.push_back(make_cycle(x.skeleton(), "bend", 1.0, 40, [&](double phase, PoseEditor& editor) {
     const double angle = bend_limit * std::sin(2 * std::numbers::pi * phase);
     for (const JointRotation& r : bend_rotations(x.chain, angle)) editor.pose[to_size(r.joint)].rotation = r.rotation;
   }));

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <ctime>
 #include <numeric>
 #include <random>
@@ -401,6 +402,43 @@ TEST(Crowd, StepsTheSameInParallel) {
       ASSERT_EQ(coordinates(alone[i]), coordinates(together[i]));
       EXPECT_FALSE(reports[i].recovered);
     }
+  }
+}
+
+/// Skins of a crowd in groups of all sizes, some of whose members have no coordinates that others have.
+TEST(Crowd, ShowsTheSameTogether) {
+  const Limb& c = shared_limb();
+  for (std::size_t count = 1; count <= 9; ++count) {
+    std::vector<PoseSpaceDynamics<float>> crowd;
+    crowd.push_back(PoseSpaceDynamics<float>::create(c.reduced.model, settings_of(1.0 / 240)).value());
+    while (crowd.size() < count)  // the fifth and those after it are of another character
+      crowd.push_back((crowd.size() == 4
+                           ? PoseSpaceDynamics<float>::create(c.reduced.model, settings_of(1.0 / 240))
+                           : PoseSpaceDynamics<float>::create(crowd.back().prepared(), settings_of(1.0 / 240)))
+                          .value());
+    std::vector<CharacterPose> poses(count);
+    std::vector<CrowdMember> members(count);
+    const auto vertices = to_size(c.reduced.model->surface.vertex_count());
+    std::vector<std::vector<Eigen::Vector3f>> alone(count, std::vector<Eigen::Vector3f>(vertices)), together = alone;
+    const std::vector<std::span<Eigen::Vector3f>> skins(together.begin(), together.end());
+    for (int k = 0; k < 20; ++k) {
+      for (std::size_t i = 0; i < count; ++i) {
+        poses[i] = pose_at(c.limb, k / 60.0 + 0.1 * static_cast<double>(i));
+        members[i] = {poses[i].placement, poses[i].p, {.gravity = Vec3(0, -9.81, 0)}};
+        if (k == 5 && i % 3 == 2) crowd[i].set_detail(8, 0.01);
+        crowd[i].step(poses[i].placement, poses[i].p, members[i].forces, 4);
+        crowd[i].surface_displacements(poses[i].placement, poses[i].p, crowd[i].coordinates(), alone[i]);
+      }
+      const long before = allocation_count();
+      show_crowd<float>(crowd, members, skins, [](std::int64_t n, const auto& body) {
+        for (std::int64_t group = 0; group < n; ++group) body(group);
+      });
+      EXPECT_EQ(allocation_count() - before, 0);
+      for (std::size_t i = 0; i < count; ++i)
+        ASSERT_EQ(std::memcmp(alone[i].data(), together[i].data(), vertices * sizeof(Eigen::Vector3f)), 0);
+    }
+    EXPECT_GT(Eigen::Map<const Eigen::VectorXf>(together[0][0].data(), 3 * static_cast<Eigen::Index>(vertices)).norm(),
+              0);
   }
 }
 

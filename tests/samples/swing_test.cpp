@@ -63,6 +63,17 @@ TEST(Swing, TheHandGrabsTheFreeEnd) {
   for (const Index v : grabbed) EXPECT_GT(spoon.bricks.vertices[to_size(v)].x(), 2.3);
 }
 
+TEST(Swing, AHandMayGrabElsewhere) {
+  const SubspaceSample spoon = make_spoon(50);
+  const std::vector<Index> grabbed = grabbed_vertices(spoon, 2.0 / 3), tip = grabbed_vertices(spoon);
+  ASSERT_GT(grabbed.size(), 1u);
+  for (const Index v : grabbed) {
+    EXPECT_LT(spoon.bricks.vertices[to_size(v)].x(), 2.1);
+    EXPECT_GT(spoon.bricks.vertices[to_size(v)].x(), 1.2);
+    EXPECT_EQ(std::count(tip.begin(), tip.end(), v), 0);
+  }
+}
+
 /// As far as in the benchmark; shorter, and on a quarter of the bricks.
 class SpoonSwing : public testing::Test {
  protected:

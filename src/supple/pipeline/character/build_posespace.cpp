@@ -99,9 +99,11 @@ Result<Patches> recipe_patches(const Recipe& recipe, const RawCharacter& charact
 
 Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource& source, const CharacterBody& body,
                                      Progress& progress, StageStore& store, std::shared_ptr<const Rig> rest,
-                                     const std::string& unseen) {
+                                     const std::string& unseen, const CubatureCounts& counts) {
   const CharacterRig& rig = source.rig;
   ReduceSettings settings = reduce_settings(recipe);
+  settings.cubature_elements = counts.elements;
+  settings.cubature_vertices = counts.vertices;
   if (!rest) {
     rest = carry_rig(rig.rig(), body.body.carry, body.body.mesh.vertices);
     if (recipe.flesh.fit) settings.surface = rig.rig();

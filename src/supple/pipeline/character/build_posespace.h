@@ -31,12 +31,19 @@ Result<BuiltCharacter> build_character(CharacterSource source, Progress& progres
 Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesystem::path& folder,
                                        Progress& progress = Progress::silent(), StageStore& store = StageStore::none());
 
+/// How many elements and vertices stand for all; 0: as many as the tolerance asks for.
+struct CubatureCounts {
+  int elements = 0, vertices = 0;
+};
+
 /// The last stage alone, for a recipe that differs from the source's in [flesh] only. `rest`: Φ of another reduction of
 /// the same body, to be compared with it; null: as the recipe says. `unseen`: a clip that bases and cubature may know
-/// nothing of, to be judged by it; the stiffness is tuned with all clips.
+/// nothing of, to be judged by it; the stiffness is tuned with all clips. `counts`: of cubature, to be compared with
+/// others' that have as many.
 Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource& source, const CharacterBody& body,
                                      Progress& progress = Progress::silent(), StageStore& store = StageStore::none(),
-                                     std::shared_ptr<const Rig> rest = {}, const std::string& unseen = {});
+                                     std::shared_ptr<const Rig> rest = {}, const std::string& unseen = {},
+                                     const CubatureCounts& counts = {});
 
 /// The recipe's poses (distinct_poses()) with what is painted in them on the tuned mesh, at most `most`.
 std::vector<ReducePose> recipe_poses(const CharacterSource& source, const CharacterBody& body, const TetMesh& tuned,

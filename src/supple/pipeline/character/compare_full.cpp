@@ -105,10 +105,10 @@ Status FullComparison::check_sane(const FullPoseDynamics& full, bool broken, dou
                   clip_, broken ? "broke down" : "flew apart", since_start));
 }
 
-Result<double> FullComparison::error_in_basis(const ReducedBody& reduced) const {
+Result<double> FullComparison::error_in_basis(const MatX& basis) const {
   Result<FullPoseDynamics> full = make_full(dynamics_);
   SUPPLE_RETURN_IF_ERROR(full);
-  full->restrict_to(reduced.basis);
+  full->restrict_to(basis);
   CharacterPose pose = built_.rig().neutral();
   double difference = 0, total = 0;
   for (int k = 0; k < run_.steps; ++k) {

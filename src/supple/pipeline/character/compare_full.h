@@ -67,7 +67,9 @@ class FullComparison {
   /// The truth against a simulation whose steps are so many times finer and have so many Newton iterations at least.
   Result<double> truth_error(int finer, int iterations, Progress& progress = Progress::silent()) const;
   /// The error of flesh that moves in a model's basis of the neutral pose, and is otherwise simulated in full.
-  Result<double> error_in_basis(const ReducedBody& reduced) const;
+  Result<double> error_in_basis(const ReducedBody& reduced) const { return error_in_basis(reduced.basis); }
+  /// The same in any basis over all vertices.
+  Result<double> error_in_basis(const MatX& basis) const;
   /// A reduced model of the same mesh.
   Result<CompareRow> run_reduced(const ReducedBody& reduced) const;
   /// Of another full simulation of the same clip and skin, on whatever mesh: √(Σ |ū_other − ū|² / Σ |ū|²).

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many characters at once. Instances of one character share all that doesn't move (PoseSpaceDynamics::prepared()), and
 // none looks at another: they are stepped in parallel, by whatever an engine has for that, with the same bits as one
-// after the other.
+// after the other. Their skins are shown some at a time, since the bases of a character are read once for all of these.
 #pragma once
 
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace supple {
@@ -28,6 +30,23 @@ void step_crowd(std::span<PoseSpaceDynamics<T>> crowd, std::span<const CrowdMemb
   loop(static_cast<std::int64_t>(crowd.size()), [&](std::int64_t i) {
     const auto k = to_size(i);
     reports[k] = crowd[k].step(members[k].placement, members[k].p, members[k].forces, substeps);
+  });
+}
+
+/// Shows all: the displacements of every vertex of the surface of each, in the world [m], as they are at the moment of
+/// `members`. The bits are those of PoseSpaceDynamics::surface_displacements(). Neighbours in the crowd that are of one
+/// character are shown together. Allocates nothing unless `loop` does.
+template <class T, class Loop>
+void show_crowd(std::span<PoseSpaceDynamics<T>> crowd, std::span<const CrowdMember> members,
+                std::span<const std::span<Eigen::Vector3f>> skins, const Loop& loop) {
+  assert(members.size() == crowd.size() && skins.size() == crowd.size());
+  constexpr std::size_t together = PoseSpaceDynamics<T>::shown_together;
+  loop(static_cast<std::int64_t>((crowd.size() + together - 1) / together), [&](std::int64_t group) {
+    std::array<typename PoseSpaceDynamics<T>::Picture, together> pictures;
+    const std::size_t first = to_size(group) * together, count = std::min(together, crowd.size() - first);
+    for (std::size_t i = 0; i < count; ++i)
+      pictures[i] = {&crowd[first + i], members[first + i].placement, members[first + i].p, skins[first + i]};
+    PoseSpaceDynamics<T>::surface_displacements({pictures.data(), count});
   });
 }
 

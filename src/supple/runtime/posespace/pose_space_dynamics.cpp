@@ -4,6 +4,8 @@
 #include "supple/math/simd/lanes.h"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -323,6 +325,25 @@ void PoseSpaceDynamics<T>::surface_displacements(const RigidTransform& placement
   show_pose(p);
   surface_.displacements(shown_pose_, shown_frames_, q.data(), placement.rotation.toRotationMatrix().template cast<T>(),
                          displacements);
+}
+
+template <class T>
+void PoseSpaceDynamics<T>::surface_displacements(std::span<const Picture> pictures) {
+  assert(pictures.size() <= shown_together);
+  std::array<SurfaceShape<T>*, shown_together> shapes{};
+  std::array<SurfacePicture<T>, shown_together> shown;
+  bool of_one = true;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    PoseSpaceDynamics& one = *pictures[i].character;
+    one.show_pose(pictures[i].p);
+    shapes[i] = &one.surface_;
+    shown[i] = {&one.shown_pose_, &one.shown_frames_, one.q_.data(),
+                pictures[i].placement.rotation.toRotationMatrix().template cast<T>(), pictures[i].displacements};
+    of_one = of_one && one.prepared_ == pictures[0].character->prepared_;
+  }
+  const std::size_t at_once = of_one ? pictures.size() : 1;
+  for (std::size_t i = 0; i < pictures.size(); i += at_once)
+    SurfaceShape<T>::displacements({&shapes[i], at_once}, {&shown[i], at_once});
 }
 
 template <class T>

@@ -55,6 +55,10 @@ struct PreparedSurface {
   const StoredLanes<T>* tile(const SurfaceBlock<T>& block, std::size_t t) const {
     return basis.data() + block.begin + t * block.tile_size();
   }
+  /// The frames of a tile, counted among all, one for each of its vectors; null where directions don't rotate.
+  const FrameLanes<T>* frames_of(std::size_t tile) const {
+    return frames.empty() ? nullptr : &frames[tile * SurfaceBlock<T>::vectors];
+  }
   /// Gives a single number of the basis, for what happens at single vertices. `column` is counted among those that are
   /// stored.
   T entry(const SurfaceBlock<T>& block, std::size_t vertex, std::size_t direction, std::size_t column) const {
