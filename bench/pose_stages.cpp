@@ -73,7 +73,7 @@ class StageClock {
         p_(pose.p),
         iterations_(solver_iterations),
         pose_(prepared_),
-        frames_(*prepared_->model),
+        frames_(prepared_->model->sites),
         forces_(prepared_),
         inertia_(prepared_, dynamics.settings().time_step, true),
         positions_(prepared_->model->points.size()),

@@ -167,7 +167,7 @@ Soft soft_from_source(const Options& options, Source source, BuildCache* cache, 
 Result<CharacterSource> read_source(const Options& options, const std::string& input, Session& session) {
   session.progress.stage("reading the character");
   Result<CharacterSource> source = load_source(input);
-  if (source.ok()) options.apply(source->recipe);
+  if (source.ok()) source->recipe.apply(options);
   return source;
 }
 
@@ -179,7 +179,7 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   const double read_seconds = seconds_since(start);
   const Result<BakeSettings> settings = settings_of(options, source->recipe);
   SUPPLE_RETURN_IF_ERROR(settings);
-  const std::unique_ptr<BuildCache> cache = options.cache();
+  const std::unique_ptr<BuildCache> cache = options.open_cache();
   const auto shared = std::make_shared<const CharacterSource>(std::move(*source));
   const Soft made = options.asset.empty() ? soft_from_source(options, shared, cache.get(), session)
                                           : soft_from_asset(options, shared);
@@ -241,7 +241,7 @@ Status bake(const Options& options, Session& session) {
     return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
   if (!options.asset.empty()) {
     if (options.inputs.size() > 1) return usage_error("--asset is of one character; bake the others by themselves");
-    if (options.frequency || options.size || options.tets)
+    if (options.frequency || options.coordinates || options.tets)
       return usage_error(
           "--frequency, --size and --tets change what is built, but --asset brings what was built before; leave one "
           "out");
@@ -281,7 +281,7 @@ void add_feel(CLI::App& app, Options& options) {
   app.add_option("--drag", options.drag, "Share of the velocity against the air that is lost in a second")
       ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("K");
-  app.add_option("--size", options.size, "Coordinates of the reduced body: more see finer motion [45]")
+  app.add_option("--size", options.coordinates, "Coordinates of the reduced body: more see finer motion [45]")
       ->check(CLI::Range(1, 400).description(""))
       ->type_name("R");
 }

@@ -112,7 +112,7 @@ Status build(const Options& options, Session& session) {
       if (const CLI::Option* wrong = given(*some))
         return usage_error(fmt::format("{} is for objects, not for the character of a recipe", wrong->get_name()));
     CharacterOptions character = options.character;
-    if (options.size > 0) character.size = options.size;
+    if (options.size > 0) character.coordinates = options.size;
     return build_character_asset(std::move(**source), options.input, options.output, character, session);
   }
   if (const CLI::Option* wrong = given(options.character_only))

@@ -26,8 +26,8 @@ Status build_character_asset(CharacterSource source, const std::string& input, c
                              const CharacterOptions& options, Session& session) {
   const Result<const CharacterEngine*> engine = find_engine(options.engine);
   SUPPLE_RETURN_IF_ERROR(engine);
-  options.apply(source.recipe);
-  const std::unique_ptr<BuildCache> cache = options.cache();
+  source.recipe.apply(options);
+  const std::unique_ptr<BuildCache> cache = options.open_cache();
   const Result<std::unique_ptr<SoftCharacter>> built =
       (*engine)->build(std::make_shared<const CharacterSource>(std::move(source)), session.progress,
                        cache ? *cache : StageStore::none());

@@ -5,24 +5,6 @@
 
 namespace supple {
 
-void CharacterOptions::apply(Recipe& recipe) const {
-  if (frequency) {
-    recipe.material.frequency = *frequency;
-    recipe.material.young.reset();
-    recipe.file_materials = false;
-  }
-  if (const std::optional<Quality> asked = quality_from(quality)) recipe.flesh.quality = *asked;
-  if (damping) recipe.flesh.damping = *damping;
-  if (size) recipe.flesh.size = *size;
-  if (tets) recipe.tets = *tets;
-}
-
-std::unique_ptr<BuildCache> CharacterOptions::cache() const {
-  const std::filesystem::path folder = default_cache_folder();
-  if (no_cache || folder.empty()) return nullptr;
-  return std::make_unique<BuildCache>(folder, default_cache_size());
-}
-
 std::string list_engines() {
   std::string text;
   for (const CharacterEngine* engine : all_engines())
@@ -49,9 +31,10 @@ void add_character_options(CLI::App& app, CharacterOptions& options) {
 }
 
 void add_cache_option(CLI::App& app, CharacterOptions& options) {
-  app.add_flag("--no-cache", options.no_cache,
-               "Build everything anew and keep nothing. Otherwise what was built before is found in the folder\n"
-               "SUPPLE_CACHE_DIR [~/.cache/supple/build], of at most SUPPLE_CACHE_MB megabytes [2147]");
+  app.add_flag_callback(
+      "--no-cache", [&options] { options.cache = false; },
+      "Build everything anew and keep nothing. Otherwise what was built before is found in the folder\n"
+      "SUPPLE_CACHE_DIR [~/.cache/supple/build], of at most SUPPLE_CACHE_MB megabytes [2147]");
 }
 
 void tell_cache(const BuildCache* cache, Session& session) {

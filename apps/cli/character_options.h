@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command.h"
+#include "supple/pipeline/bake_file.h"
 #include "supple/pipeline/character/build_cache.h"
 #include "supple/pipeline/character/recipe.h"
 
@@ -11,17 +12,10 @@
 
 namespace supple {
 
-struct CharacterOptions {
-  std::string engine = "posespace";
-  std::string quality;  ///< empty: as the recipe says
-  std::optional<double> frequency, damping;
-  std::optional<int> size, tets;
-  bool no_cache = false;
-
-  /// What was asked for goes before what the recipe says.
-  void apply(Recipe& recipe) const;
+/// What the library's own entry points are asked, and the cache that follows from it.
+struct CharacterOptions : FleshSettings {
   /// Null where nothing shall be kept.
-  std::unique_ptr<BuildCache> cache() const;
+  std::unique_ptr<BuildCache> open_cache() const { return cache ? default_cache() : nullptr; }
 };
 
 /// --engine, --frequency, --damping, --tets; --no-cache is left to add_cache_option().

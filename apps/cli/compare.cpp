@@ -129,7 +129,7 @@ Status compare_pair(const Options& options, CharacterSource given, Session& sess
   if (!chosen.ok()) return about(options.input, chosen.error());
   const auto source = std::make_shared<const CharacterSource>(std::move(given));
   const Clip& clip = source->character.clips[to_size(*chosen)];
-  const std::unique_ptr<BuildCache> cache = options.cache();
+  const std::unique_ptr<BuildCache> cache = options.open_cache();
   std::vector<std::unique_ptr<SoftCharacter>> characters;
   for (const std::string& name : {options.engine, options.against}) {
     Result<std::unique_ptr<SoftCharacter>> made =
@@ -155,7 +155,7 @@ Status compare(const Options& options, Session& session) {
   }
   Result<CharacterSource> source = load_source(options.input);
   if (!source.ok()) return about(options.input, source.error());
-  options.apply(source->recipe);
+  source->recipe.apply(options);
   if (options.against.empty()) return compare_table(options, std::move(*source), session);
   return compare_pair(options, std::move(*source), session);
 }

@@ -4,6 +4,7 @@
 #include "character_report.h"
 #include "command.h"
 #include "mesh_report.h"
+#include "supple/asset/archive.h"
 #include "supple/io/file_kind.h"
 #include "supple/io/mesh/mesh_file.h"
 
@@ -17,8 +18,8 @@ struct Options {
 };
 
 Result<MeshReport> describe_file(const std::string& file) {
+  if (is_archive(file)) return describe_asset(file);
   if (kind_of_extension(file) == FileKind::gltf) return describe_character_file(file);
-  if (std::filesystem::path(file).extension() == ".supple") return describe_asset(file);
   const Result<LoadedMesh> loaded = load_mesh(file);
   SUPPLE_RETURN_IF_ERROR(loaded);
   return describe_mesh(*loaded);

@@ -177,6 +177,18 @@ TEST_F(SubspaceCli, OptionsOfAMeshAreRefusedBesideAScene) {
   EXPECT_FALSE(std::filesystem::exists(folder / "x.sketch"));
 }
 
+TEST_F(SubspaceCli, AModelIsToldByItsBytesAndNotByItsName) {
+  ASSERT_EQ(supple({"build", "beam.toml", "-o", "beam.supple"}).code, 0);
+  std::filesystem::rename(folder / "beam.supple", folder / "beam.dat");
+  EXPECT_EQ(supple({"simulate", "beam.toml", "--asset", "beam.dat"}).code, 0);
+  EXPECT_EQ(supple({"inspect", "beam.dat"}).code, 0);
+  EXPECT_NE(build_error({"beam.dat"}).find("model already"), std::string::npos);
+  spill(folder / "words.supple", "these are words");
+  const CliRun words = supple({"simulate", "beam.toml", "--asset", "words.supple"});
+  EXPECT_EQ(words.code, 3);
+  EXPECT_NE(words.err.find("not a Supple asset"), std::string::npos) << words.err;
+}
+
 TEST_F(SubspaceCli, DamagedModelsAreRefused) {
   ASSERT_EQ(supple({"build", "beam.toml", "-o", "beam.supple"}).code, 0);
   std::string bytes = slurp(folder / "beam.supple");

@@ -5,8 +5,7 @@
 #include "supple/fem/loads.h"
 #include "supple/fem/statics.h"
 #include "support/bodies.h"
-
-#include <Eigen/Eigenvalues>
+#include "support/dense_truth.h"
 
 #include <limits>
 
@@ -39,8 +38,7 @@ double true_stability_limit(const ElasticBody& body, const FreeVertices& free) {
   const MatX lower = stiffness_at(body, VecX::Zero(body.dof_count())).to_sparse_lower(free.vertices());
   const MatX K = lower.selfadjointView<Eigen::Lower>();
   const MatX M = free.restrict(body.lumped_mass()).asDiagonal();
-  return 2 / std::sqrt(
-                 Eigen::GeneralizedSelfAdjointEigenSolver<MatX>(K, M, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff());
+  return 2 / std::sqrt(truth::eigenvalues(K, M).maxCoeff());
 }
 
 TEST(Dynamics, KnowTheStabilityLimitOfCentralDifferences) {

@@ -2,8 +2,7 @@
 #include "supple/fem/linear_solver.h"
 
 #include "support/bodies.h"
-
-#include <Eigen/Cholesky>
+#include "support/dense_truth.h"
 
 namespace supple::linear_solver_test {
 namespace {
@@ -17,7 +16,7 @@ class LinearSolverTest : public testing::TestWithParam<LinearMethod> {
 
   VecX dense_solution(const BlockMatrix& A, const VecX& b) const {
     const MatX lower = A.to_sparse_lower(free.vertices());
-    return free.expand(lower.selfadjointView<Eigen::Lower>().llt().solve(free.restrict(b)));
+    return free.expand(truth::solve_symmetric(lower, free.restrict(b)));
   }
 };
 

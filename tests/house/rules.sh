@@ -153,6 +153,11 @@ engines_stay_apart() {
         grep -rnHE --include='*.h' --include='*.cpp' "#include \"supple/((runtime|offline)/($others)/|.*_($others)\.h)" "$room"
     done
   done
+  others=$(IFS='|'; echo "${engines[*]}")
+  for room in src/supple/offline/*/; do
+    [[ "|$others|" == *"|$(basename "$room")|"* ]] || forbid "a room of offline/ that engines share includes the step of one" \
+      grep -rnHE --include='*.h' --include='*.cpp' "#include \"supple/runtime/($others)/" "$room"
+  done
 }
 
 # Empty lines within a longer doc comment are fine.

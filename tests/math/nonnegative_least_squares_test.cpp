@@ -3,8 +3,7 @@
 #include "supple/math/dense/nonnegative_least_squares.h"
 
 #include "support/bodies.h"
-
-#include <Eigen/QR>
+#include "support/dense_truth.h"
 
 namespace supple::nonnegative_least_squares_test {
 namespace {
@@ -37,7 +36,7 @@ double best_of_all_sets(const MatX& A, const VecX& b) {
     for (int i = 0; i < n; ++i)
       if (set >> i & 1) chosen.push_back(i);
     const MatX part = A(Eigen::all, chosen);
-    const VecX x = part.completeOrthogonalDecomposition().solve(b);
+    const VecX x = truth::least_squares(part, b);
     if (x.minCoeff() >= 0) best = std::min(best, (part * x - b).squaredNorm());
   }
   return best;

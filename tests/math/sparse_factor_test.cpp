@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/math/sparse/sparse_factor.h"
+#include "support/dense_truth.h"
 
 #include "math/sparse_matrices.h"
 #include "supple/base/parallel.h"
@@ -32,12 +33,12 @@ void expect_like_dense(const Sparse& lower, int block_size) {
   factor.analyze(lower, block_size);
   ASSERT_TRUE(factor.factorize(lower));
   EXPECT_EQ(factor.failed_column(), -1);
-  const Eigen::LLT<Eigen::MatrixXd> dense(dense_of(lower));
-  ASSERT_EQ(dense.info(), Eigen::Success);
+  const MatX dense = dense_of(lower), L = truth::cholesky(dense);
+  ASSERT_EQ(L.rows(), lower.rows());
   const Eigen::VectorXd b = some_vector(lower.rows());
-  const Eigen::VectorXd expected = dense.solve(b);
+  const Eigen::VectorXd expected = truth::solve_symmetric(dense, b);
   EXPECT_LE((solve_one(factor, b) - expected).norm(), 1e-12 * expected.norm());
-  const double log_determinant = 2 * dense.matrixLLT().diagonal().array().log().sum();
+  const double log_determinant = 2 * L.diagonal().array().log().sum();
   EXPECT_NEAR(factor.log_determinant(), log_determinant, 1e-11 * (1 + std::abs(log_determinant)));
   EXPECT_GE(factor.factor_nonzeros(), lower.nonZeros());
 }
@@ -174,7 +175,7 @@ TEST(SparseCholesky, FactorsNewValuesOfTheSamePattern) {
     for (Eigen::Index i = 0; i < next.cols(); ++i) next.coeffRef(i, i) *= 1.5;
     ASSERT_TRUE(factor.factorize(next));
     const Eigen::VectorXd b = some_vector(360);
-    const Eigen::VectorXd expected = dense_of(next).llt().solve(b);
+    const Eigen::VectorXd expected = truth::solve_symmetric(dense_of(next), b);
     EXPECT_LE((solve_one(factor, b) - expected).norm(), 1e-12 * expected.norm());
   }
   const Sparse other = random_spd(33, 90, 1, 6);
@@ -277,13 +278,13 @@ TEST(SparseLdlt, SolvesSaddlePointsLikeADenseFactorisation) {
       SparseFactor factor(FactorKind::ldlt);
       factor.analyze(matrix);
       ASSERT_TRUE(factor.factorize(matrix)) << n;
-      const Eigen::FullPivLU<Eigen::MatrixXd> dense(dense_of(matrix));
+      const MatX dense = dense_of(matrix);
       const Eigen::VectorXd b = some_vector(n + m);
-      const Eigen::VectorXd expected = dense.solve(b);
+      const Eigen::VectorXd expected = truth::solve_pivoted(dense, b);
       EXPECT_LE((solve_one(factor, b) - expected).norm(), 1e-9 * expected.norm());
       EXPECT_LE((factor.solve(Eigen::MatrixXd(b)) - expected).norm(), 1e-9 * expected.norm());
       EXPECT_EQ(factor.negative_pivots(), m);
-      const double log_determinant = dense.matrixLU().diagonal().array().abs().log().sum();
+      const double log_determinant = truth::pivoted(dense).pivots.array().abs().log().sum();
       EXPECT_NEAR(factor.log_determinant(), log_determinant, 1e-8 * std::abs(log_determinant));
     }
   }

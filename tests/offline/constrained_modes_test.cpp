@@ -6,9 +6,7 @@
 #include "supple/fem/free_columns.h"
 
 #include "support/bodies.h"
-
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
+#include "support/dense_truth.h"
 
 namespace supple::constrained_modes_test {
 namespace {
@@ -72,7 +70,7 @@ DenseProblem dense_problem(const ModeProblem& problem) {
   d.M = MatX(problem.body.consistent_mass().to_sparse_lower(d.free.vertices())).selfadjointView<Eigen::Lower>();
   d.M = d.w.asDiagonal() * d.M * d.w.asDiagonal();
   d.B = restrict_columns(d.free, MatX(problem.constraints).transpose()).transpose() * d.w.asDiagonal();
-  d.Z = d.B.rows() > 0 ? MatX(d.B.fullPivLu().kernel()) : MatX::Identity(d.K.rows(), d.K.rows());
+  d.Z = d.B.rows() > 0 ? truth::pivoted(d.B).kernel : MatX::Identity(d.K.rows(), d.K.rows());
   return d;
 }
 
@@ -91,10 +89,10 @@ double shape_difference(const ElasticBody& body, const MatX& a, const MatX& b) {
 
 void expect_dense_modes(const ModeProblem& problem, const Modes& modes) {
   const DenseProblem d = dense_problem(problem);
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(d.Z.transpose() * d.K * d.Z, d.Z.transpose() * d.M * d.Z);
+  const truth::Eigenpairs dense = truth::eigenpairs(d.Z.transpose() * d.K * d.Z, d.Z.transpose() * d.M * d.Z);
   const Eigen::Index count = modes.eigenvalues.size();
-  const MatX shapes = expand_columns(d.free, d.w.asDiagonal() * (d.Z * solver.eigenvectors().leftCols(count)));
-  EXPECT_LT(largest_relative(modes.eigenvalues, solver.eigenvalues().head(count)), 1e-8);
+  const MatX shapes = expand_columns(d.free, d.w.asDiagonal() * (d.Z * dense.vectors.leftCols(count)));
+  EXPECT_LT(largest_relative(modes.eigenvalues, dense.values.head(count)), 1e-8);
   EXPECT_LT(shape_difference(problem.body, modes.shapes, shapes), 1e-6);
 }
 
@@ -152,7 +150,7 @@ TEST(ConstrainedModes, NullSpaceIsOneAndIsCut) {
   const ConstraintRows rows(C);
   const Eigen::SparseMatrix<double> Z = null_space(rows, body.dof_count(), 0.0);
   EXPECT_LT(MatX(C * Z).cwiseAbs().maxCoeff(), 1e-12);
-  EXPECT_EQ(Eigen::FullPivLU<MatX>(MatX(Z)).rank(), body.dof_count() - 25);
+  EXPECT_EQ(truth::pivoted(MatX(Z)).rank, body.dof_count() - 25);
   const Eigen::SparseMatrix<double> cut = null_space(rows, body.dof_count(), 0.2);
   EXPECT_LT(cut.nonZeros(), Z.nonZeros());
   EXPECT_LT((MatX(cut) - MatX(Z)).cwiseAbs().maxCoeff(), 0.2 + 1e-15);
@@ -277,7 +275,7 @@ VecX constrained_response(const ElasticBody& body, const DenseProblem& d, const 
     const VecX u = d.free.expand(d.Z * x);
     const VecX r = d.Z.transpose() * (load - d.free.restrict(force_at(body, u)));
     const MatX K = MatX(stiffness_at(body, u).to_sparse_lower(d.free.vertices())).selfadjointView<Eigen::Lower>();
-    const VecX step = (d.Z.transpose() * K * d.Z).ldlt().solve(r);
+    const VecX step = truth::solve_symmetric(d.Z.transpose() * K * d.Z, r);
     x += step;
     if (step.norm() < 1e-15 * (1 + x.norm())) break;
   }
@@ -322,7 +320,7 @@ TEST(ConstrainedDerivatives, OfAPatchAreThoseOfItsResponse) {
     const auto response = [&](double p) -> VecX {
       const MatX K =
           MatX(stiffness_at(body, p * phi).to_sparse_lower(d.free.vertices())).selfadjointView<Eigen::Lower>();
-      return d.Z * (d.Z.transpose() * K * d.Z).ldlt().solve(d.Z.transpose() * (d.K * y));
+      return d.Z * truth::solve_symmetric(d.Z.transpose() * K * d.Z, VecX(d.Z.transpose() * (d.K * y)));
     };
     const VecX expected = d.free.expand(d.w.asDiagonal() * derivative_at_zero(response, 1e-4));
     const VecX psi = derivatives.shapes.col(static_cast<Eigen::Index>(c));

@@ -10,9 +10,8 @@
 #include "supple/offline/posespace/bases/skin_weighted_metric.h"
 
 #include "support/bodies.h"
+#include "support/dense_truth.h"
 #include "support/soft_limb.h"
-
-#include <Eigen/Cholesky>
 
 namespace supple::flesh_responses_test {
 namespace {
@@ -165,7 +164,7 @@ double missed(const ElasticBody& body, const SoftLimb& limb, const MatX& U, cons
   VecX f(body.dof_count());
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
   const MatX reduced = U.transpose() * multiply_columns(K, U);
-  const VecX error = u - U * reduced.ldlt().solve(U.transpose() * load);
+  const VecX error = u - U * truth::solve_symmetric(reduced, VecX(U.transpose() * load));
   return std::sqrt(error.dot(K * error) / u.dot(K * u));
 }
 

@@ -5,8 +5,7 @@
 #include "supple/fem/statics.h"
 
 #include "support/bodies.h"
-
-#include <Eigen/Eigenvalues>
+#include "support/dense_truth.h"
 
 namespace supple::modal_derivatives_test {
 namespace {
@@ -20,11 +19,11 @@ double mass_norm(const ElasticBody& body, const VecX& x) { return std::sqrt(x.do
 VecX tangent_mode(const ElasticBody& body, const FreeVertices& free, const VecX& u, const VecX& like) {
   const MatX K = MatX(stiffness_at(body, u).to_sparse_lower(free.vertices())).selfadjointView<Eigen::Lower>();
   const MatX M = MatX(body.consistent_mass().to_sparse_lower(free.vertices())).selfadjointView<Eigen::Lower>();
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(K, M);
-  const VecX overlap = solver.eigenvectors().transpose() * (M * free.restrict(like));
+  const MatX modes = truth::eigenpairs(K, M).vectors;
+  const VecX overlap = modes.transpose() * (M * free.restrict(like));
   Eigen::Index best = 0;
   overlap.cwiseAbs().maxCoeff(&best);
-  return free.expand(solver.eigenvectors().col(best) * (overlap[best] > 0 ? 1 : -1));
+  return free.expand(modes.col(best) * (overlap[best] > 0 ? 1 : -1));
 }
 
 void expect_tangent_derivatives(ElementKind kind, bool anchored) {

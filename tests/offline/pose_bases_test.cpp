@@ -7,9 +7,8 @@
 #include "supple/offline/posespace/bases/align_bases.h"
 #include "supple/offline/posespace/bases/basis_store.h"
 #include "support/bodies.h"
+#include "support/dense_truth.h"
 #include "support/soft_limb.h"
-
-#include <Eigen/Cholesky>
 
 #include <gtest/gtest.h>
 
@@ -129,7 +128,7 @@ struct ShakenLimb {
       MatX U = MatX::Zero(truth.rows(), poses[0].basis.cols());
       for (std::size_t i = 0; i < poses.size(); ++i) U += w[i] * poses[i].basis;
       const MatX M_U = multiply_columns(mass, U);
-      const VecX q = (U.transpose() * M_U).ldlt().solve(M_U.transpose() * truth.col(c));
+      const VecX q = truth::solve_symmetric(U.transpose() * M_U, VecX(M_U.transpose() * truth.col(c)));
       left += mass_norms(mass, truth.col(c) - U * q).squaredNorm();
       total += mass_norms(mass, truth.col(c)).squaredNorm();
     }

@@ -9,10 +9,8 @@
 #include "supple/offline/posespace/cubature/blended_pose.h"
 #include "supple/runtime/posespace/cubature_forces.h"
 #include "support/bodies.h"
+#include "support/dense_truth.h"
 #include "support/soft_limb.h"
-
-#include <Eigen/Cholesky>
-#include <Eigen/SVD>
 
 #include <gtest/gtest.h>
 
@@ -48,7 +46,7 @@ PoseLayout one_slider() {
 double independence(const BlockMatrix& mass, const MatX& a, const MatX& b) {
   const MatX mean = 0.5 * (a + b);
   const MatX gram = mean.transpose() * multiply_columns(mass, mean);
-  return std::sqrt(Eigen::JacobiSVD<MatX>(gram).singularValues().minCoeff());
+  return std::sqrt(truth::singular_values(gram).values.minCoeff());
 }
 
 TEST(AlignBases, ModesThatSwapAreToldApart) {
@@ -68,7 +66,7 @@ TEST(AlignBases, ModesThatSwapAreToldApart) {
   EXPECT_GT(independence(mass, poses[0].basis, poses[1].basis), 0.99);
   // The subspace stays what it was.
   const MatX overlap = swapped.basis.transpose() * multiply_columns(mass, poses[1].basis);
-  EXPECT_GT(Eigen::JacobiSVD<MatX>(overlap).singularValues().minCoeff(), 0.99);
+  EXPECT_GT(truth::singular_values(overlap).values.minCoeff(), 0.99);
 }
 
 TEST(AlignBases, NearestPosesAreTheParents) {
@@ -275,7 +273,7 @@ double linear_error(const SoftLimb& limb, const ReducedBody& reduced) {
                                        {},
                                        [&](std::size_t e) { return at.gradient(e); }},
                                       all);
-    const MatX answers = K.llt().solve(MatX::Identity(r, r));
+    const MatX answers = truth::solve_symmetric(K, MatX(MatX::Identity(r, r)));
     worst = std::max(worst, (step * answers - MatX::Identity(r, r)).norm() / std::sqrt(r));
   }
   return worst;

@@ -10,7 +10,7 @@ set(others TBB fmt Threads METIS ZLIB draco meshoptimizer Spectra nlohmann_json 
 list(TRANSFORM others REPLACE "(.+)" "-DCMAKE_DISABLE_FIND_PACKAGE_\\1=TRUE" OUTPUT_VARIABLE hide_others)
 run_or_fail(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/runtime_alone -B ${WORK} -G Ninja -D CMAKE_CXX_COMPILER=${CXX}
             -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_BUILD_TYPE=Release
-            "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -D SUPPLE_SOURCE_DIR=${SOURCE} ${hide_others})
+            "-DCMAKE_CXX_FLAGS_RELEASE=-Og -DNDEBUG" -D SUPPLE_SOURCE_DIR=${SOURCE} ${hide_others})
 run_or_fail(${CMAKE_COMMAND} --build ${WORK})
 run_or_fail(${WORK}/runtime_alone)
 

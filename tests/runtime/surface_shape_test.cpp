@@ -133,7 +133,7 @@ struct Instance {
   Instance(const Skin& skin, double p)
       : prepared(std::make_shared<const PreparedModel<T>>(skin.model)),
         pose(prepared),
-        frames(*skin.model),
+        frames(skin.model->sites),
         surface(prepared) {
     pose.update({&p, 1});
     frames.update(skin.positions);

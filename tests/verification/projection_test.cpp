@@ -3,8 +3,7 @@
 //   K_projected is positive semi-definite,   K_projected − K is positive semi-definite,
 //   K_projected = K where every J is positive semi-definite already (at rest, and for linear elasticity anywhere).
 #include "support/bodies.h"
-
-#include <Eigen/Eigenvalues>
+#include "support/dense_truth.h"
 
 namespace supple::projection_test {
 namespace {
@@ -12,9 +11,7 @@ namespace {
 class Projection : public EveryBody {
  protected:
   ElasticBody body = box_body(kind(), {.cells = {2, 2, 2}, .distortion = 0.1, .heterogeneous = true}, model());
-  static VecX spectrum(const BlockMatrix& K) {
-    return Eigen::SelfAdjointEigenSolver<MatX>(MatX(K.to_sparse()), Eigen::EigenvaluesOnly).eigenvalues();
-  }
+  static VecX spectrum(const BlockMatrix& K) { return truth::eigenvalues(K.to_sparse()); }
 };
 
 TEST_P(Projection, MakesACrushedBodyDefinite) {

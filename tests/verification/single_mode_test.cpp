@@ -12,8 +12,8 @@
 #include "supple/fem/modes.h"
 
 #include "support/bodies.h"
+#include "support/dense_truth.h"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
 #include <numbers>
@@ -44,8 +44,8 @@ class SingleMode : public testing::TestWithParam<ElementKind> {
     const MatX K = stiffness_at(body, no_load).to_sparse_lower(free.vertices()).selfadjointView<Eigen::Lower>() *
                    MatX::Identity(3 * free.count(), 3 * free.count());
     const MatX M = free.restrict(body.lumped_mass()).asDiagonal();
-    const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(K, M);
-    return {free.expand(solver.eigenvectors().col(k)), std::sqrt(solver.eigenvalues()[k])};
+    const truth::Eigenpairs modes = truth::eigenpairs(K, M);
+    return {free.expand(modes.vectors.col(k)), std::sqrt(modes.values[k])};
   }
   FullDynamics dynamics(DynamicsSettings settings) const {
     settings.max_newton_iterations = 1;  // the problem is linear: one solve is exact

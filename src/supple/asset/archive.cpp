@@ -12,6 +12,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 namespace supple {
 namespace {
@@ -116,6 +117,13 @@ std::shared_ptr<const void> map_file(int descriptor, std::size_t size) {
 }
 
 }  // namespace
+
+bool is_archive(const std::filesystem::path& path) {
+  if (path.extension() == ".supple") return true;
+  char start[sizeof magic] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start, sizeof start) && std::memcmp(start, magic, sizeof magic) == 0;
+}
 
 ArchiveWriter::ArchiveWriter(std::string_view kind) : kind_(kind) {}
 

@@ -56,6 +56,10 @@ class ArchiveWriter {
   std::vector<Array> arrays_;
 };
 
+/// Whether a file begins as archives do, whatever it is called. One that is called .supple counts as well: whoever opens
+/// it says what is wrong with it.
+bool is_archive(const std::filesystem::path& path);
+
 /// Writes the checksum that fits the bytes into their header, whatever else may be wrong with them: tests of refusals
 /// need archives that are damaged and yet pass the checksum.
 void stamp_checksum(std::string& bytes);

@@ -10,6 +10,12 @@
 
 namespace supple {
 
+/// A tetrahedron of the simulation mesh: corners as places in a list of points that move.
+struct PosedTet {
+  std::array<Index, 4> points{};
+  Mat3 inverse_edges = Mat3::Identity();  ///< (X1−X0 X2−X0 X3−X0)⁻¹ in the neutral pose [1/m]
+};
+
 /// Rotation of a point: that of up to four frame sites, blended.
 struct FrameBlend {
   static constexpr int most = 4;

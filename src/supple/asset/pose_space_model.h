@@ -38,12 +38,6 @@ namespace supple {
 /// world.
 enum class BasisDirections { rotating, world };
 
-/// A tetrahedron of the simulation mesh: corners as places in PoseSpaceModel::points.
-struct PosedTet {
-  std::array<Index, 4> points{};
-  Mat3 inverse_edges = Mat3::Identity();  ///< (X1−X0 X2−X0 X3−X0)⁻¹ in the neutral pose [1/m]
-};
-
 /// A set of cubature elements that are all moved by the same coordinates.
 struct ElementBlock {
   std::vector<Index> columns;  ///< these coordinates, ascending

@@ -8,27 +8,14 @@
 namespace supple {
 namespace {
 
-void apply(const FleshSettings& settings, Recipe& recipe) {
-  if (settings.frequency) {
-    recipe.material.frequency = *settings.frequency;
-    recipe.material.young.reset();
-    recipe.file_materials = false;
-  }
-  if (settings.damping) recipe.flesh.damping = *settings.damping;
-  if (settings.coordinates) recipe.flesh.size = *settings.coordinates;
-  if (settings.tets) recipe.tets = *settings.tets;
-}
-
 Result<std::unique_ptr<SoftCharacter>> build_soft(const std::filesystem::path& input, const FleshSettings& settings,
                                                   Progress& progress) {
   const Result<const CharacterEngine*> engine = find_engine(settings.engine);
   SUPPLE_RETURN_IF_ERROR(engine);
   Result<CharacterSource> source = load_source(input);
   SUPPLE_RETURN_IF_ERROR(source);
-  apply(settings, source->recipe);
-  std::unique_ptr<BuildCache> cache;
-  if (const std::filesystem::path folder = default_cache_folder(); settings.cache && !folder.empty())
-    cache = std::make_unique<BuildCache>(folder, default_cache_size());
+  source->recipe.apply(settings);
+  const std::unique_ptr<BuildCache> cache = settings.cache ? default_cache() : nullptr;
   return (*engine)->build(std::make_shared<const CharacterSource>(std::move(*source)), progress,
                           cache ? *cache : StageStore::none());
 }

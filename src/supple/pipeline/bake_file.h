@@ -21,6 +21,7 @@ namespace supple {
 /// What goes before the recipe; what isn't set stays as the recipe, or the default, has it.
 struct FleshSettings {
   std::string engine = "posespace";  ///< or "full": every vertex simulated, for those who can wait
+  std::string quality;               ///< "draft", "good" or "final"; empty: as the recipe says
   std::optional<double> frequency;   ///< how often flesh sways [Hz]
   std::optional<double> damping;     ///< damping ratio
   std::optional<int> coordinates;    ///< r

@@ -6,7 +6,7 @@
 #include "supple/fem/posed_rest.h"
 #include "supple/mesh/bounds.h"
 #include "supple/rig/pose_layout.h"
-#include "supple/runtime/posespace/frame_field.h"
+#include "supple/runtime/frame_field.h"
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
@@ -433,12 +433,12 @@ FrameSites choose_frame_sites(const TetMesh& mesh, std::span<const Index> free,
 }
 
 std::vector<Mat3> blended_rotations(const TetMesh& mesh, const FrameSites& frames, std::span<const Vec3> posed) {
-  PoseSpaceModel sites;
+  std::vector<PosedTet> sites;
   for (const std::array<Index, 4>& site : frames.sites) {
     Mat3 edges;
     for (std::size_t k = 1; k < 4; ++k)
       edges.col(static_cast<int>(k) - 1) = mesh.vertices[to_size(site[k])] - mesh.vertices[to_size(site[0])];
-    sites.sites.push_back({site, edges.inverse()});
+    sites.push_back({site, edges.inverse()});
   }
   FrameField<double> field(sites);
   field.update(posed);

@@ -179,4 +179,10 @@ std::uint64_t default_cache_size() {
   return megabytes * 1'000'000;
 }
 
+std::unique_ptr<BuildCache> default_cache() {
+  std::filesystem::path folder = default_cache_folder();
+  if (folder.empty()) return nullptr;
+  return std::make_unique<BuildCache>(std::move(folder), default_cache_size());
+}
+
 }  // namespace supple

@@ -13,6 +13,7 @@
 #include "supple/base/stage_store.h"
 
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -49,5 +50,7 @@ class BuildCache final : public StageStore {
 std::filesystem::path default_cache_folder();
 /// SUPPLE_CACHE_MB, or two gigabytes.
 std::uint64_t default_cache_size();
+/// The cache of that folder and size; null where there is no folder for it.
+std::unique_ptr<BuildCache> default_cache();
 
 }  // namespace supple

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/base/clock.h"
 #include "supple/base/nearest_name.h"
 #include "supple/pipeline/character/engine_full.h"
 #include "supple/pipeline/character/engine_posespace.h"
@@ -11,6 +12,21 @@
 #include <array>
 
 namespace supple {
+
+Result<std::unique_ptr<SoftCharacter>> CharacterEngine::build(std::shared_ptr<const CharacterSource> source,
+                                                              Progress& progress, StageStore& store) const {
+  BuildSeconds seconds;
+  const auto start = Clock::now();
+  const Result<CharacterBody> body = make_body(*source, progress, store);
+  SUPPLE_RETURN_IF_ERROR(body);
+  seconds.embed = seconds_since(start);
+  const auto embedded = Clock::now();
+  Result<std::unique_ptr<SoftCharacter>> soft = reduce(std::move(source), *body, progress, store);
+  SUPPLE_RETURN_IF_ERROR(soft);
+  seconds.reduce = seconds_since(embedded);
+  (*soft)->seconds = seconds;
+  return soft;
+}
 
 std::span<const CharacterEngine* const> all_engines() {
   static const std::array<const CharacterEngine*, 2> engines = {&posespace_engine(), &full_engine()};

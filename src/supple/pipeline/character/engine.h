@@ -12,6 +12,7 @@
 #include "supple/asset/asset_file.h"
 #include "supple/base/progress.h"
 #include "supple/base/stage_store.h"
+#include "supple/pipeline/character/character_body.h"
 #include "supple/pipeline/character/character_source.h"
 #include "supple/pipeline/character/simulate_clip.h"
 
@@ -85,14 +86,20 @@ class CharacterEngine {
   /// Whether its models are what an asset holds.
   virtual bool owns(const Asset& asset) const = 0;
 
-  /// Builds the model, or finds it in the store.
-  virtual Result<std::unique_ptr<SoftCharacter>> build(std::shared_ptr<const CharacterSource> source,
-                                                       Progress& progress = Progress::silent(),
-                                                       StageStore& store = StageStore::none()) const = 0;
+  /// Fills the character with tetrahedra and builds the model of them, or finds both in the store.
+  Result<std::unique_ptr<SoftCharacter>> build(std::shared_ptr<const CharacterSource> source,
+                                               Progress& progress = Progress::silent(),
+                                               StageStore& store = StageStore::none()) const;
   /// The source with a model that was built before, over whatever clips it has now. Fails where the asset is another
   /// engine's, for another character, or for another rig of it.
   virtual Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                             Asset asset) const = 0;
+
+ protected:
+  /// Builds the model of a body that was made from the source.
+  virtual Result<std::unique_ptr<SoftCharacter>> reduce(std::shared_ptr<const CharacterSource> source,
+                                                        const CharacterBody& body, Progress& progress,
+                                                        StageStore& store) const = 0;
 };
 
 std::span<const CharacterEngine* const> all_engines();

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "supple/base/clock.h"
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/full/build_full.h"
-#include "supple/pipeline/character/character_body.h"
 
 #include <algorithm>
 #include <cmath>
@@ -188,26 +186,6 @@ class FullEngine final : public CharacterEngine {
   std::string_view brief() const override { return "every vertex free, without reduction: slow, and the truth"; }
   bool owns(const Asset& asset) const override { return std::holds_alternative<FullModel>(asset); }
 
-  Result<std::unique_ptr<SoftCharacter>> build(std::shared_ptr<const CharacterSource> source, Progress& progress,
-                                               StageStore& store) const override {
-    BuildSeconds seconds;
-    auto start = Clock::now();
-    const Result<CharacterBody> body = make_body(*source, progress, store);
-    SUPPLE_RETURN_IF_ERROR(body);
-    seconds.embed = seconds_since(start);
-    start = Clock::now();
-    FullSettings settings = full_settings(*source, *body, store);
-    if (body->file_materials) settings.frequency.reset();
-    Result<FullModel> model = build_full(body->body, source->character, source->rig, settings, progress);
-    SUPPLE_RETURN_IF_ERROR(model);
-    seconds.reduce = seconds_since(start);
-    model->name = std::filesystem::path(source->recipe.input).stem().string();
-    model->damping = source->recipe.flesh.damping;
-    model->warnings = body->body.warnings;
-    auto made = std::make_unique<FullCharacter>(std::move(source), std::move(*model));
-    made->seconds = seconds;
-    return std::unique_ptr<SoftCharacter>(std::move(made));
-  }
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
     auto* model = std::get_if<FullModel>(&asset);
@@ -216,6 +194,20 @@ class FullEngine final : public CharacterEngine {
           "the asset holds {}, but the engine \"full\" wants the full simulation of a character", contents_of(asset)));
     SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
     model->damping = source->recipe.flesh.damping;
+    return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
+  }
+
+ protected:
+  Result<std::unique_ptr<SoftCharacter>> reduce(std::shared_ptr<const CharacterSource> source,
+                                                const CharacterBody& body, Progress& progress,
+                                                StageStore& store) const override {
+    FullSettings settings = full_settings(*source, body, store);
+    if (body.file_materials) settings.frequency.reset();
+    Result<FullModel> model = build_full(body.body, source->character, source->rig, settings, progress);
+    SUPPLE_RETURN_IF_ERROR(model);
+    model->name = std::filesystem::path(source->recipe.input).stem().string();
+    model->damping = source->recipe.flesh.damping;
+    model->warnings = body.body.warnings;
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }
 };

@@ -2,7 +2,6 @@
 #include "supple/pipeline/character/engine_posespace.h"
 
 #include "supple/asset/character_archive.h"
-#include "supple/base/clock.h"
 #include "supple/offline/stage_archives.h"
 #include "supple/pipeline/character/build_posespace.h"
 
@@ -286,12 +285,11 @@ class PoseSpaceCharacter final : public SoftCharacter {
  public:
   /// `asset` holds a CharacterAsset.
   static Result<std::unique_ptr<SoftCharacter>> create(std::shared_ptr<const CharacterSource> source,
-                                                       CharacterAsset asset, const BuildSeconds& seconds) {
+                                                       CharacterAsset asset) {
     Result<Prepared> prepared = prepare(asset.model);
     SUPPLE_RETURN_IF_ERROR(prepared);
-    auto made = std::make_unique<PoseSpaceCharacter>(std::move(source), std::move(asset), std::move(*prepared));
-    made->seconds = seconds;
-    return std::unique_ptr<SoftCharacter>(std::move(made));
+    return std::unique_ptr<SoftCharacter>(
+        std::make_unique<PoseSpaceCharacter>(std::move(source), std::move(asset), std::move(*prepared)));
   }
   PoseSpaceCharacter(std::shared_ptr<const CharacterSource> source, CharacterAsset asset, Prepared prepared)
       : SoftCharacter(std::move(source)),
@@ -324,19 +322,6 @@ class PoseSpaceEngine final : public CharacterEngine {
   std::string_view brief() const override { return "few coordinates around the character's poses, in real time"; }
   bool owns(const Asset& asset) const override { return std::holds_alternative<CharacterAsset>(asset); }
 
-  Result<std::unique_ptr<SoftCharacter>> build(std::shared_ptr<const CharacterSource> source, Progress& progress,
-                                               StageStore& store) const override {
-    BuildSeconds seconds;
-    auto start = Clock::now();
-    const Result<CharacterBody> body = make_body(*source, progress, store);
-    SUPPLE_RETURN_IF_ERROR(body);
-    seconds.embed = seconds_since(start);
-    start = Clock::now();
-    Result<CharacterAsset> asset = find_or_build(*source, *body, progress, store);
-    SUPPLE_RETURN_IF_ERROR(asset);
-    seconds.reduce = seconds_since(start);
-    return PoseSpaceCharacter::create(std::move(source), std::move(*asset), seconds);
-  }
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
     auto* own = std::get_if<CharacterAsset>(&asset);
@@ -345,7 +330,16 @@ class PoseSpaceEngine final : public CharacterEngine {
                          ", but the engine \"posespace\" wants a character's soft tissue");
     SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, own->model->surface.vertex_count(), own->model->rest->layout()));
     own->damping = source->recipe.flesh.damping;
-    return PoseSpaceCharacter::create(std::move(source), std::move(*own), {});
+    return PoseSpaceCharacter::create(std::move(source), std::move(*own));
+  }
+
+ protected:
+  Result<std::unique_ptr<SoftCharacter>> reduce(std::shared_ptr<const CharacterSource> source,
+                                                const CharacterBody& body, Progress& progress,
+                                                StageStore& store) const override {
+    Result<CharacterAsset> asset = find_or_build(*source, body, progress, store);
+    SUPPLE_RETURN_IF_ERROR(asset);
+    return PoseSpaceCharacter::create(std::move(source), std::move(*asset));
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "supple/io/file.h"
 #include "supple/io/text_scanner.h"
+#include "supple/pipeline/bake_file.h"
 #include "supple/pipeline/toml_units.h"
 
 #include <algorithm>
@@ -502,6 +503,18 @@ void RecipeSource::note(std::string_view kind, std::string_view name, int line) 
 std::string RecipeSource::place(std::string_view kind, std::string_view name, const std::string& otherwise) const {
   const auto found = lines.find(fmt::format("{} {}", kind, name));
   return found == lines.end() ? otherwise : fmt::format("{}, line {}", file, found->second);
+}
+
+void Recipe::apply(const FleshSettings& settings) {
+  if (settings.frequency) {
+    material.frequency = *settings.frequency;
+    material.young.reset();
+    file_materials = false;
+  }
+  flesh.quality = quality_from(settings.quality).value_or(flesh.quality);
+  if (settings.damping) flesh.damping = *settings.damping;
+  if (settings.coordinates) flesh.size = *settings.coordinates;
+  if (settings.tets) tets = *settings.tets;
 }
 
 TetMeshingOptions Recipe::meshing() const {

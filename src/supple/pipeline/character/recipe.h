@@ -20,6 +20,8 @@
 
 namespace supple {
 
+struct FleshSettings;
+
 /// Clips of another file: all those of a glTF file, or a BVH motion, retargeted.
 struct RecipeMotion {
   std::string file;
@@ -200,6 +202,8 @@ struct Recipe {
   std::vector<RecipeReach> reaches;
   RecipeSource source;
 
+  /// What was asked for (pipeline/bake_file.h) goes before what the recipe says.
+  void apply(const FleshSettings& settings);
   TetMeshingOptions meshing() const;
   BoneSettings bones() const;
   /// What the unpainted body is made of, given its largest extent [m].

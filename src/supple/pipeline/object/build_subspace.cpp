@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/asset/archive.h"
 #include "supple/base/clock.h"
 #include "supple/io/mesh/vertex_selection.h"
 #include "supple/offline/forces/cubic_forces.h"
@@ -18,9 +19,8 @@ Result<SceneBody> make_body(Scene scene) {
     return in_scene(scene, "[material]",
                     input_error("a subspace model has exact forces for model = \"stvk\" only; say that, or nothing"));
   }
-  if (is_subspace_asset(scene.mesh))
-    return input_error(
-        fmt::format("{} is a subspace model already; run it with `supple simulate`", scene.mesh.string()));
+  if (is_archive(scene.mesh))
+    return input_error(fmt::format("{} is a model already; run it with `supple simulate`", scene.mesh.string()));
   scene.model = MaterialModel::stvk;
   return make_scene_body(scene);
 }

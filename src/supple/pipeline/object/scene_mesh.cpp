@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/asset/archive.h"
 #include "supple/asset/asset_file.h"
 #include "supple/base/nearest_name.h"
 #include "supple/io/mesh/mesh_file.h"
@@ -226,10 +227,8 @@ Error in_scene(const Scene& scene, std::string_view part, const Error& error) {
   return {error.kind, fmt::format("{}: {}{}{}", scene.name, part, part.empty() ? "" : ": ", error.message)};
 }
 
-bool is_subspace_asset(const std::filesystem::path& path) { return path.extension() == ".supple"; }
-
 Result<SceneMesh> make_scene_mesh(const Scene& scene) {
-  if (is_subspace_asset(scene.mesh)) return model_mesh(scene);
+  if (is_archive(scene.mesh)) return model_mesh(scene);
   Result<SceneMesh> mesh = file_mesh_or_box(scene);
   if (mesh.ok()) SUPPLE_RETURN_IF_ERROR(apply_materials(scene, mesh->solid));
   return mesh;

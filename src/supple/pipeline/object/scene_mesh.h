@@ -36,6 +36,4 @@ std::size_t element_count_of(const SolidMesh& mesh);
 /// Puts the scene's name and the part of it in front of an error: "SCENE: PART: message".
 Error in_scene(const Scene& scene, std::string_view part, const Error& error);
 
-bool is_subspace_asset(const std::filesystem::path& path);
-
 }  // namespace supple

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/asset/archive.h"
 #include "supple/base/clock.h"
 #include "supple/io/mesh/mesh_file.h"
 #include "supple/io/motion/pc2.h"
@@ -174,7 +175,7 @@ class SceneRun {
 Result<SimulationSummary> simulate_scene(const Scene& given, const SimulateOptions& options, Progress& progress) {
   const Clock::time_point start = Clock::now();
   progress.stage("preparing the model");
-  if (!is_subspace_asset(given.mesh)) {
+  if (!is_archive(given.mesh)) {
     return input_error(fmt::format("{}: {} is not a subspace model (.supple); make one with `supple build`", given.name,
                                    given.mesh.empty() ? "its box" : given.mesh.string()));
   }

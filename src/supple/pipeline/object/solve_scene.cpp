@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "supple/asset/archive.h"
 #include "supple/base/clock.h"
 #include "supple/pipeline/object/scene_recorder.h"
 
@@ -122,9 +123,9 @@ Status run_dynamic(const Scene& scene, const SceneBody& body, SceneFiles& files,
 Result<SceneSummary> solve_scene(const Scene& scene, Progress& progress) {
   const Clock::time_point start = Clock::now();
   progress.stage("preparing the body");
-  if (is_subspace_asset(scene.mesh)) {
+  if (is_archive(scene.mesh)) {
     return input_error(
-        fmt::format("{}: {} is a reduced model; run it with `supple simulate`", scene.name, scene.mesh.string()));
+        fmt::format("{}: {} is a model already; run it with `supple simulate`", scene.name, scene.mesh.string()));
   }
   const Result<SceneBody> body = make_scene_body(scene);
   SUPPLE_RETURN_IF_ERROR(body);

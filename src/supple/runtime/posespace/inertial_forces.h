@@ -17,7 +17,7 @@
 #pragma once
 
 #include "supple/rig/pose.h"
-#include "supple/runtime/posespace/frame_field.h"
+#include "supple/runtime/frame_field.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
 #include "supple/runtime/posespace/rig_curve.h"
 #include "supple/runtime/soft_step.h"

@@ -69,7 +69,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   const auto shown_sites = prepared->surface->site_vertices.size();
   dynamics.shown_workspace_ = model.rest->make_workspace(static_cast<Index>(shown_sites));
   dynamics.shown_positions_.resize(shown_sites);
-  dynamics.frames_ = FrameField<T>(model);
+  dynamics.frames_ = FrameField<T>(model.sites);
   dynamics.shown_frames_ = FrameField<T>(prepared->surface->sites);
   dynamics.shown_pose_ = PoseFactors<T>(prepared);
   dynamics.forces_ = CubatureForces<T>(prepared);

@@ -36,9 +36,10 @@
 // entry, so that halves neither overflow nor lose bits, and the power is multiplied back exactly.
 #pragma once
 
+#include "supple/asset/pose_space_model.h"
 #include "supple/math/simd/half.h"
 #include "supple/math/simd/lanes.h"
-#include "supple/runtime/posespace/frame_field.h"
+#include "supple/runtime/frame_field.h"
 
 #include <cstdint>
 #include <type_traits>

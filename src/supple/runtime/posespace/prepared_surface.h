@@ -8,7 +8,8 @@
 // Two vectors share the work of finding a column, and six sums are enough that none waits for the addition before.
 #pragma once
 
-#include "supple/runtime/posespace/frame_field.h"
+#include "supple/asset/pose_space_model.h"
+#include "supple/runtime/frame_field.h"
 #include "supple/runtime/posespace/prepared_model.h"
 
 #include <cstdint>

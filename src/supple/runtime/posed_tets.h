@@ -3,7 +3,7 @@
 // (fem/posed_rest.h), eight (four in double precision) at a time.
 #pragma once
 
-#include "supple/asset/pose_space_model.h"
+#include "supple/asset/frame_sites.h"
 #include "supple/fem/posed_rest.h"
 #include "supple/math/simd/lanes.h"
 
@@ -45,7 +45,7 @@ class PosedTets {
   std::size_t count() const { return count_; }
   std::size_t batch_count() const { return batches_.size(); }
 
-  /// Poses the tetrahedra of a batch; `positions` are where the model's points are.
+  /// Poses the tetrahedra of a batch; `positions` are where the points are.
   PosedRest<Lanes> pose(std::size_t batch, std::span<const Vec3> positions) const {
     const Batch& tets = batches_[batch];
     alignas(32) T edges[9][width];

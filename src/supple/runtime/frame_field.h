@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameField: the rotations R_i(p) of a PoseSpaceModel: those of the frame sites, blended as quaternions.
+// FrameField: the rotations R_i(p) of the points of a body: those of its frame sites (asset/frame_sites.h), blended
+// as quaternions.
 #pragma once
 
 #include "supple/math/simd/lanes.h"
-#include "supple/runtime/posespace/posed_tets.h"
+#include "supple/runtime/posed_tets.h"
 
 #include <Eigen/Geometry>
 
@@ -36,14 +37,13 @@ class FrameField {
   using Lanes = Pack<T, PosedTets<T>::width>;
 
   FrameField() = default;
-  explicit FrameField(const PoseSpaceModel& model) : FrameField(model.sites) {}
   /// `sites` have their corners where update() will have positions of its own.
   explicit FrameField(std::span<const PosedTet> sites) : tets_(sites), site_(sites.size()) {}
 
   /// Turns as another field of the same sites does. Allocates nothing.
   void take(const FrameField& other) { site_ = other.site_; }
 
-  /// Rotations of the sites when the model's points are at `positions`.
+  /// Rotations of the sites when the points are at `positions`.
   void update(std::span<const Vec3> positions) {
     constexpr int width = PosedTets<T>::width;
     for (std::size_t b = 0; b < tets_.batch_count(); ++b) {
