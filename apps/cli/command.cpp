@@ -43,7 +43,8 @@ int report(const Error& error) {
   std::string sentence = error.message;
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
   if (!sentence.empty() && std::string_view(".?!").find(sentence.back()) == std::string_view::npos) sentence += '.';
-  fmt::print(stderr, "supple: {}\n", sentence);
+  // Not fmt::print, which throws where standard error is a file on a full disk.
+  std::fputs(fmt::format("supple: {}\n", sentence).c_str(), stderr);
   return exit_code_of(error);
 }
 

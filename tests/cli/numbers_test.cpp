@@ -48,7 +48,7 @@ class Numbers : public CliTest {
   std::map<std::string, std::string> options_of(const std::string& verb) const {
     std::map<std::string, std::string> options;
     const std::string help = supple({verb, "--help"}).out;
-    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,…\\[\\]]+)");
+    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,…\\[\\]]+)(?=\\s)");
     for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
       if (!words.contains((*at)[2])) options[(*at)[1]] = (*at)[2];
     return options;

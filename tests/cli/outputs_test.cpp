@@ -252,7 +252,7 @@ TEST_F(Outputs, NamesThatBeginWithADashWork) {
   EXPECT_EQ(supple({"inspect", "--", "-a.veg"}).code, 0);
   EXPECT_EQ(supple({"mesh", "--output=-b.veg", "--tets", "300", "--", "skin.obj"}).code, 0);
   EXPECT_TRUE(fs::exists(path("-b.veg")));
-  expect_refusal({"convert", "-a.veg", "b.veg"}, 2, "-a.veg");
+  expect_refusal({"convert", "-a.veg", "b.veg"}, 2, "convert");
   expect_refusal({"inspect", "--", "--json"}, 3, "--json");
 }
 

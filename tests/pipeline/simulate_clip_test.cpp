@@ -110,7 +110,8 @@ TEST(ClipMotion, FarFromTheOriginTurnsAreNoTeleports) {
   EXPECT_FALSE(cut_within(ClipMotion(rig, clip, false, 1.0), 0, 1));
 }
 
-/// Keys on the lines between others change nothing, to the last digits that files have.
+/// Keys on the lines between others change nothing that one could see: a chord of quaternions, which may be as long as
+/// a turn by 0.32 rad, strays from the arc by θ³/500, or 7e-5 rad.
 TEST(ClipMotion, RedundantKeysChangeNothing) {
   const SoftLimb limb = make_soft_limb();
   const Clip clip = keyed(1, 10, walk);
@@ -135,7 +136,7 @@ TEST(ClipMotion, RedundantKeysChangeNothing) {
     lean.sample(time, a);
     full.sample(time, b);
     EXPECT_LT((a.placement.translation - b.placement.translation).norm(), 2e-5) << time;
-    EXPECT_LT(pose_distance(limb.rig.rig()->layout(), a.p, b.p), 2e-5) << time;
+    EXPECT_LT(pose_distance(limb.rig.rig()->layout(), a.p, b.p), 1e-4) << time;
   }
 }
 

@@ -9,12 +9,14 @@
 namespace supple {
 namespace {
 
-/// Of the channel's range, or in radians: what single precision makes of a value on a line.
-constexpr double same = 4e-6;
+// What single precision, of values and of times, makes of a key on a line: no more, so that smooth motion keeps all
+// keys.
+constexpr double same_turn = 1e-6;   // [rad]
+constexpr double same_value = 4e-7;  // of the largest value
 
 class LeanChannel {
  public:
-  explicit LeanChannel(const Channel& channel) : channel_(channel), tolerance_(same * std::max(1e-30, range())) {}
+  explicit LeanChannel(const Channel& channel) : channel_(channel), tolerance_(same_value * std::max(1e-30, range())) {}
 
   Channel run() {
     Channel lean = channel_;
@@ -48,24 +50,24 @@ class LeanChannel {
 
   /// Does the line from one key to another pass through a third, at its time?
   bool passes(std::size_t from, std::size_t to, std::size_t key) const {
-    if (channel_.interpolation == Interpolation::step) return same_value(from, key);
+    if (channel_.interpolation == Interpolation::step) return equal(from, key);
     const double s = (channel_.times[key] - channel_.times[from]) / (channel_.times[to] - channel_.times[from]);
-    if (turns()) return turn(from).slerp(s, turn(to)).angularDistance(turn(key)) <= same;
+    if (turns()) return turn(from).slerp(s, turn(to)).angularDistance(turn(key)) <= same_turn;
     for (int i = 0; i < channel_.width; ++i)
       if (std::abs((1 - s) * value(from)[i] + s * value(to)[i] - value(key)[i]) > tolerance_) return false;
     return true;
   }
-  bool same_value(std::size_t a, std::size_t b) const {
-    if (turns()) return turn(a).angularDistance(turn(b)) <= same;
+  bool equal(std::size_t a, std::size_t b) const {
+    if (turns()) return turn(a).angularDistance(turn(b)) <= same_turn;
     for (int i = 0; i < channel_.width; ++i)
       if (std::abs(value(a)[i] - value(b)[i]) > tolerance_) return false;
     return true;
   }
 
-  /// Is there one line from one key to another, through all between? A turn by half a circle or more has two ways, so
-  /// that lines aren't longer than about a right angle.
+  /// Is there one line from one key to another, through all between? Quaternions are interpolated along chords later,
+  /// which is a turn at constant speed for small angles only, so that turns aren't joined to large ones.
   bool is_line(std::size_t from, std::size_t to) const {
-    constexpr double widest = 1.5;  // [rad]
+    constexpr double widest = 0.32;  // [rad]
     if (turns() && turn(from).angularDistance(turn(to)) > widest) return false;
     for (std::size_t k = from + 1; k < to; ++k)
       if (!passes(from, to, k)) return false;
