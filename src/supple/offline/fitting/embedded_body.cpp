@@ -33,6 +33,13 @@ Quat axes_of(const CharacterRig& rig) {
   return rigid_part(world_matrix(rig.skeleton(), rest_pose(rig.skeleton()), rig.root())).rotation.normalized();
 }
 
+/// Of the box along some axes: one along the world's would change as the character turns.
+double diagonal_along(const Quat& axes, std::span<const Vec3> points) {
+  Bounds bounds;
+  for (const Vec3& x : points) bounds.add(axes.conjugate() * x);
+  return bounds.diagonal();
+}
+
 Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSettings& settings, Progress& progress) {
   const auto& [tets, keep_separate, graded, distance_samples, axes] = settings.meshing;
   ContentHash content;
@@ -162,7 +169,7 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
   Result<std::vector<char>> hard = hard_vertices(character, rig, settings.bones);
   SUPPLE_RETURN_IF_ERROR(hard);
   body.hard = std::move(*hard);
-  const double radius = settings.bones.radius * bounds_of(body.mesh.vertices).diagonal();
+  const double radius = settings.bones.radius * diagonal_along(own_axes.meshing.axes, body.mesh.vertices);
   body.fixed_vertices = fixed_by_bones(body.mesh, body.bones, radius, body.carry, body.hard);
   if (body.fixed_vertices.empty())
     body.warnings.emplace_back("no bone of the skeleton crosses the body, so nothing holds the flesh to the rig");
