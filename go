@@ -233,6 +233,9 @@ verb_asan() {
 # Two threads with two states of one character, the runtime built with the thread sanitizer.
 verb_tsan() { SUPPLE_TSAN=1 verb_test -R 'bindings_asset|c_api_two_threads' "$@"; }
 
+# Soft motion in every place and size; ./go test tries a few of each.
+verb_nightly() { SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"; }
+
 # A clang build of its own in which clang-tidy runs beside the compiler: slow once, then only for what changed.
 verb_tidy() {
   need build test dev
@@ -350,6 +353,7 @@ verb_help() {
 
   asan             unit tests under the address and undefined-behaviour sanitizers
   tsan             two threads with one character under the thread sanitizer
+  nightly          soft motion in every place and size: the long form of a test
   fuzz [seconds]   every file reader against hostile input, 30 s each
   tidy             clang-tidy over what changed in the code, shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted
@@ -365,7 +369,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | install | asan | tsan | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | install | asan | tsan | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

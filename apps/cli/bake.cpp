@@ -5,10 +5,12 @@
 #include "character_options.h"
 #include "command.h"
 #include "supple/base/clock.h"
+#include "supple/export/baked_mark.h"
 
 #include <sys/resource.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 
 namespace supple::bake_verb {
@@ -213,59 +215,90 @@ std::filesystem::path output_for(const Options& options, const std::string& inpu
   return std::filesystem::path(options.output) / (stem.string() + "_soft.glb");
 }
 
-/// Gives true where the folder was made now, and false where it was there before.
-Result<bool> make_folder(const std::filesystem::path& folder) {
-  std::error_code failed;
-  const bool made = std::filesystem::create_directories(folder, failed);
-  if (failed) return input_error(fmt::format("{}: the folder can't be made: {}", folder.string(), failed.message()));
-  return made;
+bool writes_caches(const Options& options) { return !options.format.empty() && options.format != "glb"; }
+
+struct Job {
+  std::string input;
+  std::filesystem::path output;  ///< a file, or the folder of its caches
+};
+
+/// What goes where; two outputs of one name are refused before any work.
+Result<std::vector<Job>> plan(const Options& options) {
+  std::vector<Job> jobs;
+  std::map<std::filesystem::path, std::string> taken;
+  for (const std::string& input : options.inputs) {
+    Job job{input, options.inputs.size() > 1 ? output_for(options, input) : std::filesystem::path(options.output)};
+    if (const auto [twin, is_new] = taken.emplace(job.output.lexically_normal(), input); !is_new)
+      return usage_error(fmt::format("{} and {} would both become {}; bake them into different folders", twin->second,
+                                     input, job.output.string()));
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
 }
 
-/// With its folder, where it needs one; a new folder that stays empty is taken back.
-Status bake_into_folder(const Options& options, const std::string& input, const std::filesystem::path& output,
-                        const std::filesystem::path& folder, Session& session, Json& out) {
-  const Result<bool> made = make_folder(folder);
-  SUPPLE_RETURN_IF_ERROR(made);
-  const Status done = bake_one(options, input, output, session, out);
-  std::error_code not_empty;
-  if (!done.ok() && *made) std::filesystem::remove(folder, not_empty);
-  return done;
+/// A file in a folder that the user named may be somebody's work: what isn't a baked character is replaced with --force
+/// only.
+Status check_output_in_folder(const Session& session, const std::filesystem::path& output) {
+  std::error_code none;
+  if (session.force || !std::filesystem::exists(output, none) || is_baked_file(output)) return {};
+  return usage_error(fmt::format(
+      "{} is there already and is no character that we baked; name another folder, or --force", output.string()));
+}
+
+/// Folders are made, and found writable, before the work.
+Status prepare_output(const Options& options, const Job& job, Session& session) {
+  if (writes_caches(options)) return session.files.make_folder(job.output);
+  if (options.inputs.size() > 1) {
+    SUPPLE_RETURN_IF_ERROR(session.files.make_folder(job.output.parent_path()));
+    SUPPLE_RETURN_IF_ERROR(check_output_in_folder(session, job.output));
+  }
+  return check_output(session, job.output.string(), {job.input, options.asset});
+}
+
+Status check_options(const Options& options) {
+  if (const Result<const CharacterEngine*> engine = find_engine(options.engine); !engine.ok()) return engine.error();
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  if (options.inputs.size() == 1 && !writes_caches(options) && extension != ".glb" && extension != ".gltf")
+    return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
+  if (options.asset.empty()) return {};
+  if (options.inputs.size() > 1) return usage_error("--asset is of one character; bake the others by themselves");
+  if (options.frequency || options.coordinates || options.tets)
+    return usage_error(
+        "--frequency, --size and --tets change what is built, but --asset brings what was built before; leave one out");
+  return {};
+}
+
+/// One bad file among many doesn't stop the others, and what is finished stays.
+Status bake_several(const Options& options, const std::vector<Job>& jobs, Session& session) {
+  for (const Job& job : jobs) {
+    Json one = Json::object();
+    Status done = prepare_output(options, job, session);
+    if (done.ok()) done = bake_one(options, job.input, job.output, session, one);
+    if (done.ok()) done = session.files.commit();
+    if (!done.ok()) {
+      session.files.discard();
+      if (session.progress.cancelled()) return done;
+      session.progress.clear();
+      session.exit_code = report(about(job.input, done.error()));
+      one = {{"input", job.input}, {"error", done.error().message}};
+    }
+    session.result["characters"].push_back(one);
+  }
+  return {};
 }
 
 Status bake(const Options& options, Session& session) {
-  if (const Result<const CharacterEngine*> engine = find_engine(options.engine); !engine.ok()) return engine.error();
-  const bool caches = !options.format.empty() && options.format != "glb";
-  const std::string extension = std::filesystem::path(options.output).extension().string();
-  const bool one_file = options.inputs.size() == 1 && !caches;
-  if (one_file && extension != ".glb" && extension != ".gltf")
-    return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
-  if (!options.asset.empty()) {
-    if (options.inputs.size() > 1) return usage_error("--asset is of one character; bake the others by themselves");
-    if (options.frequency || options.coordinates || options.tets)
-      return usage_error(
-          "--frequency, --size and --tets change what is built, but --asset brings what was built before; leave one "
-          "out");
-  }
-  for (const std::string& input : options.inputs) {
+  SUPPLE_RETURN_IF_ERROR(check_options(options));
+  const Result<std::vector<Job>> jobs = plan(options);
+  SUPPLE_RETURN_IF_ERROR(jobs);
+  if (jobs->size() > 1) {
+    SUPPLE_RETURN_IF_ERROR(bake_several(options, *jobs, session));
+  } else {
+    const Job& job = jobs->front();
+    SUPPLE_RETURN_IF_ERROR(prepare_output(options, job, session));
     Json one = Json::object();
-    const std::filesystem::path output =
-        options.inputs.size() > 1 ? output_for(options, input) : std::filesystem::path(options.output);
-    const Status done =
-        one_file ? bake_one(options, input, output, session, one)
-                 : bake_into_folder(options, input, output, caches ? output : output.parent_path(), session, one);
-    if (options.inputs.size() == 1) {
-      if (!done.ok()) return done;
-      session.result = one;
-      break;
-    }
-    if (!done.ok() && session.progress.cancelled()) return done;
-    if (!done.ok()) {
-      // One bad file among many doesn't stop the others.
-      session.progress.clear();
-      session.exit_code = report(about(input, done.error()));
-      one = {{"input", input}, {"error", done.error().message}};
-    }
-    session.result["characters"].push_back(one);
+    SUPPLE_RETURN_IF_ERROR(bake_one(options, job.input, job.output, session, one));
+    session.result = one;
   }
   session.line(
       "too soft?     --frequency above 4, or --damping above 0.2; too stiff: below. Too slow: --tets or --size");
@@ -279,25 +312,24 @@ void add_feel(CLI::App& app, Options& options) {
       ->type_name("X,Y,Z");
   app.add_option("--wind", options.wind, "Velocity of the air in m/s; needs --drag")->type_name("X,Y,Z");
   app.add_option("--drag", options.drag, "Share of the velocity against the air that is lost in a second")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(non_negative())
       ->type_name("K");
-  app.add_option("--size", options.coordinates, "Coordinates of the reduced body: more see finer motion [45]")
-      ->check(CLI::Range(1, 400).description(""))
+  app.add_option("--size", options.coordinates,
+                 "Coordinates of the reduced body: more see finer motion [as the quality needs]")
+      ->check(between(1, 400))
       ->type_name("R");
 }
 
 void add_motion(CLI::App& app, Options& options) {
   app.add_option("--clip", options.clips, "Bake this clip only; may be repeated")->type_name("NAME");
-  app.add_option("--from", options.from, "Start at this time of the clip")
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->type_name("S");
+  app.add_option("--from", options.from, "Start at this time of the clip")->check(non_negative())->type_name("S");
   app.add_option("--to", options.to, "End at this time of the clip")->check(positive())->type_name("S");
   app.add_option("--loop", options.loop,
                  "Which clips repeat without a seam: none, all, or auto: those that end as they begin [auto]")
       ->check(CLI::IsMember({"none", "all", "auto"}).description(""))
       ->type_name("WHICH");
   app.add_option("--preroll", options.preroll, "Time before the start in which flesh settles [2]")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(non_negative())
       ->type_name("S");
   app.add_option("--rate", options.rate, "Frames per second [30, or as many as the tolerance needs]")
       ->check(positive())

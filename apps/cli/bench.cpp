@@ -19,6 +19,8 @@ struct Options {
 };
 
 Status bench_command(const Options& options, Session& session) {
+  if (!options.csv.empty()) SUPPLE_RETURN_IF_ERROR(check_output(session, options.csv, {}));
+  if (!options.plots.empty()) SUPPLE_RETURN_IF_ERROR(session.files.make_folder(options.plots));
   session.progress.stage("measuring");
   const Result<bench::Report> report = bench::run(options.name, {.quick = options.quick, .only = options.only});
   SUPPLE_RETURN_IF_ERROR(report);

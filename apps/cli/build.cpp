@@ -104,6 +104,7 @@ Status build(const Options& options, Session& session) {
     return usage_error(fmt::format("-o {}: a model's file ends in .supple", options.output));
   if (const Result<const CharacterEngine*> engine = find_engine(options.character.engine); !engine.ok())
     return engine.error();
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, {options.input, options.sketch}));
   session.progress.stage("reading");
   Result<std::optional<CharacterSource>> source = meant_character(options);
   SUPPLE_RETURN_IF_ERROR(source);

@@ -23,10 +23,10 @@ void add_character_options(CLI::App& app, CharacterOptions& options) {
       ->check(positive())
       ->type_name("HZ");
   app.add_option("--damping", options.damping, "Damping ratio: 0 rings for ever, 1 hardly overshoots [0.2]")
-      ->check(CLI::Range(0.0, 10.0).description(""))
+      ->check(between(0.0, 10.0))
       ->type_name("RATIO");
   app.add_option("--tets", options.tets, "About how many tetrahedra")
-      ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))
+      ->check(between(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets))
       ->type_name("N");
 }
 

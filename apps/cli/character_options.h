@@ -18,7 +18,7 @@ struct CharacterOptions : FleshSettings {
   std::unique_ptr<BuildCache> open_cache() const { return cache ? default_cache() : nullptr; }
 };
 
-/// --engine, --frequency, --damping, --tets; --no-cache is left to add_cache_option().
+/// --engine, --quality, --frequency, --damping, --tets; --no-cache is left to add_cache_option().
 void add_character_options(CLI::App& app, CharacterOptions& options);
 void add_cache_option(CLI::App& app, CharacterOptions& options);
 /// "posespace (what it does), full (what it does)"

@@ -12,6 +12,7 @@
 
 #include "progress_bar.h"
 #include "supple/base/result.h"
+#include "supple/io/file_transaction.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -27,7 +28,9 @@ namespace supple {
 using Json = nlohmann::ordered_json;
 
 struct Session {
-  bool quiet = false;  ///< nothing but errors, and --json where asked for
+  bool quiet = false;     ///< nothing but errors, and --json where asked for
+  bool force = false;     ///< inputs, and files that somebody else made, may be replaced
+  FileTransaction files;  ///< what the command writes appears when it has succeeded
   ProgressBar progress;
   Json result = Json::object();
   std::string text;
@@ -72,8 +75,17 @@ std::string counted(std::size_t count, std::string_view singular, std::string_vi
 /// "x,y,z" as --gravity takes it.
 Result<std::array<double, 3>> parse_vector(const std::string& option, const std::string& text);
 
-/// For options that count or measure something.
-inline CLI::Validator positive() { return CLI::PositiveNumber.description(""); }
+/// For options that count or measure something: a finite number above 0, and at most `most`.
+CLI::Validator positive(double most = 1e15);
+/// A finite number from `least` to `most`.
+CLI::Validator between(double least, double most);
+inline CLI::Validator non_negative(double most = 1e15) { return between(0, most); }
+
+/// Before the work: whether `output` can be written, and is none of the inputs unless --force is given.
+Status check_output(const Session& session, const std::string& output, const std::vector<std::string>& inputs);
+/// Refuses, without --force, to replace a file that the user hasn't named (it stands beside one that was) and that
+/// doesn't begin with `mark`, as our own do.
+Status check_unnamed_output(const Session& session, const std::filesystem::path& output, std::string_view mark);
 
 /// --fix on the command line: an existing file is looked for from the current folder.
 inline constexpr const char* selection_help =

@@ -175,12 +175,12 @@ RunCommand add(CLI::App& app) {
   app.add_option("--clip", options->clip, "The clip to compare over [the first]")->type_name("NAME");
   app.add_option("--sizes", options->sizes, "Numbers of coordinates to try [what the recipe has]")
       ->delimiter(',')
-      ->check(CLI::Range(1, 400).description(""))
+      ->check(between(1, 400))
       ->type_name("R,R,…");
   app.add_option("--poses", options->poses,
                  "Most poses with a reduced model of their own, each to try [what the recipe has]")
       ->delimiter(',')
-      ->check(CLI::Range(1, 400).description(""))
+      ->check(between(1, 400))
       ->type_name("R,R,…");
   app.add_option("--step", options->step, "Time step of both [1/240]")->check(positive())->type_name("S");
   app.add_option("--seconds", options->seconds, "At most so much of the clip [2]")->check(positive())->type_name("S");

@@ -114,6 +114,7 @@ Status convert_document(const Options& options, Session& session) {
 
 Status convert(const Options& options, Session& session) {
   SUPPLE_RETURN_IF_ERROR(check_target(options.to));
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.to, {options.from}));
   session.progress.stage("reading");
   if (kind_of_extension(options.from) == FileKind::gltf && kind_of_extension(options.to) == FileKind::gltf)
     return convert_document(options, session);

@@ -72,6 +72,8 @@ Status falling_demo(const Options& options, Session& session) {
 }
 
 Status demo(const Options& options, Session& session) {
+  SUPPLE_RETURN_IF_ERROR(session.files.make_folder(options.directory));
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.directory + "/" + options.scene + ".glb", {}));
   return options.scene == "falling" ? falling_demo(options, session) : cantilever_demo(options, session);
 }
 

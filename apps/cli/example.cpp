@@ -7,6 +7,7 @@
 #include "supple/io/file.h"
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 namespace supple::example_verb {
@@ -46,6 +47,17 @@ Status write_recipe_of(const CreatureExample& example, const Creature& creature,
   return write_file_atomically(recipe, write_recipe(proposal->recipe, proposal->notes));
 }
 
+/// Somebody may have worked on what an earlier run wrote: only the very same file is replaced without --force.
+Status check_unchanged(const std::filesystem::path& file, const Session& session) {
+  const std::filesystem::path* made = session.files.pending(file);
+  if (session.force || made == nullptr || !std::filesystem::exists(file)) return {};
+  std::ifstream before(file, std::ios::binary), now(*made, std::ios::binary);
+  using Bytes = std::istreambuf_iterator<char>;
+  if (std::equal(Bytes(before), Bytes(), Bytes(now), Bytes())) return {};
+  return usage_error(fmt::format("{} exists already and differs; name another folder with -o, or --force to replace it",
+                                 file.string()));
+}
+
 Status write_example(const Options& options, Session& session) {
   if (options.name.empty()) {
     list_examples(session);
@@ -54,14 +66,13 @@ Status write_example(const Options& options, Session& session) {
   const CreatureExample* example = find_creature_example(options.name);
   if (example == nullptr) return unknown_example(options.name);
   const std::filesystem::path folder = options.folder;
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return input_error(fmt::format("{}: the folder can't be made; name another with -o", options.folder));
+  SUPPLE_RETURN_IF_ERROR(session.files.make_folder(folder));
   const Creature creature = example->make();
   const RawCharacter character = make_character(creature, example->vertices);
   const std::filesystem::path model = folder / (options.name + ".glb"), recipe = folder / (options.name + ".toml");
   SUPPLE_RETURN_IF_ERROR(write_creature(model, creature, character));
   SUPPLE_RETURN_IF_ERROR(write_recipe_of(*example, creature, model, recipe));
+  for (const std::filesystem::path& file : {model, recipe}) SUPPLE_RETURN_IF_ERROR(check_unchanged(file, session));
   std::size_t vertices = 0, corrections = 0;
   for (const CharacterMesh& mesh : character.meshes) {
     vertices += mesh.surface.vertices.size();

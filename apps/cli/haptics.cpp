@@ -119,9 +119,6 @@ void describe_run(const Options& options, const SubspaceModel& model, const Hapt
 
 Status write_files(const Options& options, const BallPath& path, const HapticsRun& run, Session& session) {
   const std::filesystem::path folder = options.directory;
-  std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
-  if (fault) return failure(fmt::format("{}: the folder can't be made ({})", options.directory, fault.message()));
   const std::string force = (folder / "force.csv").string(), plot = (folder / "haptics.svg").string();
   SUPPLE_RETURN_IF_ERROR(write_file_atomically(force, encode_haptics_csv(run)));
   SUPPLE_RETURN_IF_ERROR(write_plot(plot, plot_haptics(run, fmt::format("Ball against {}", options.object))));
@@ -137,6 +134,8 @@ Status write_files(const Options& options, const BallPath& path, const HapticsRu
 }
 
 Status haptics(Options options, Session& session) {
+  SUPPLE_RETURN_IF_ERROR(session.files.make_folder(options.directory));
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.directory + "/force.csv", {options.object, options.path}));
   const Result<SubspaceModel> model = load_object(options, session);
   SUPPLE_RETURN_IF_ERROR(model);
   session.progress.stage("building the tree");
@@ -182,7 +181,7 @@ RunCommand add(CLI::App& app) {
       ->check(positive())
       ->type_name("K");
   app.add_option("--damping", options->settings.contact.damping, "Of the contact [s/m]")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(non_negative())
       ->type_name("TAU")
       ->capture_default_str();
   app.add_flag("--real-time", options->settings.real_time, "Pace the steps by the clock");

@@ -14,7 +14,6 @@ struct Options {
   std::string input;
   std::string output;
   int tets = TetMeshingOptions{}.tets;
-  bool force = false;
 };
 
 /// How the recipe in `folder` names the input.
@@ -29,9 +28,10 @@ Status init(const Options& options, Session& session) {
   const std::filesystem::path input = options.input;
   std::filesystem::path output = options.output;
   if (output.empty()) output = std::filesystem::path(input).replace_extension(".toml");
-  if (std::filesystem::exists(output) && !options.force)
+  if (std::filesystem::exists(output) && !session.force)
     return usage_error(
         fmt::format("{} exists already; name another file with -o, or --force to replace it", output.string()));
+  SUPPLE_RETURN_IF_ERROR(check_output(session, output.string(), {options.input}));
   session.progress.stage("reading");
   const Result<CharacterFile> file = read_character_file(input);
   if (!file.ok()) return about(options.input, file.error());
@@ -57,10 +57,9 @@ RunCommand add(CLI::App& app) {
   app.add_option("HERO", options->input, "A character: .glb or .gltf")->required()->type_name("");
   app.add_option("-o,--output", options->output, "The recipe; otherwise beside the character")->type_name("TOML");
   app.add_option("--tets", options->tets, "About how many tetrahedra")
-      ->check(CLI::Range(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets).description(""))
+      ->check(between(TetMeshingOptions::min_tets, TetMeshingOptions::max_tets))
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--force", options->force, "Replace a recipe that is there already");
   return [options](Session& session) { return init(*options, session); };
 }
 

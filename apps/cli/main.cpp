@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple: finds the command, reads its options, runs it, and turns what happened into output and an exit code.
 #include "command.h"
+#include "interrupt.h"
 #include "supple/base/exit_code.h"
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
@@ -18,6 +19,7 @@ constexpr const char* json_to_stdout = "-";
 struct CommonOptions {
   int threads = 0;
   bool quiet = false;
+  bool force = false;
   std::string json;  ///< empty: not asked for
 };
 
@@ -29,9 +31,10 @@ void add_common_options(CLI::App& app, CommonOptions& common) {
       ->type_name("[FILE]")
       ->group("Common options");
   app.add_option("--threads", common.threads, "Number of threads; 0 for as many as the machine has")
-      ->check(CLI::Range(0, 4096).description(""))
+      ->check(between(0, 4096))
       ->type_name("N")
       ->group("Common options");
+  app.add_flag("--force", common.force, "Replace inputs, and files that somebody else made")->group("Common options");
   app.add_flag("-q,--quiet", common.quiet, "Print nothing but errors (and --json)")->group("Common options");
 }
 
@@ -40,6 +43,10 @@ void add_common_options(CLI::App& app, CommonOptions& common) {
 std::vector<std::string> settle_json_option(std::vector<std::string> arguments) {
   std::vector<std::string> settled;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k] == "--") {  // all that follows are names
+      settled.insert(settled.end(), arguments.begin() + static_cast<std::ptrdiff_t>(k), arguments.end());
+      break;
+    }
     if (arguments[k] != "--json") {
       settled.push_back(arguments[k]);
       continue;
@@ -61,9 +68,12 @@ Error unknown_option(const CLI::App& app, const std::string& option) {
 }
 
 Status check_extras(const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining();
-  for (const std::string& extra : extras)
-    if (extra.starts_with('-')) return unknown_option(app, extra);
+  std::vector<std::string> extras = app.remaining();
+  const auto names = std::find(extras.begin(), extras.end(), "--");  // what follows it are names
+  if (const auto option = std::find_if(extras.begin(), names, [](const auto& extra) { return extra.starts_with('-'); });
+      option != names)
+    return unknown_option(app, *option);
+  std::erase(extras, "--");
   if (extras.empty()) return {};
   return usage_error(fmt::format("{}: one argument too many: {}", app.get_name(), extras.front()));
 }
@@ -72,7 +82,8 @@ Error usage_error_of(const CLI::App& app, const CLI::ParseError& problem) {
   return usage_error(fmt::format("{}: {}; see supple {} --help", app.get_name(), problem.what(), app.get_name()));
 }
 
-Status write_result(const Session& session, const CommonOptions& common) {
+/// The files appear, and then the words that tell of them.
+Status write_result(Session& session, const CommonOptions& common) {
   std::string out = session.quiet || common.json == json_to_stdout ? "" : session.text;
   if (!common.json.empty()) {
     const std::string json = session.result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -81,6 +92,7 @@ Status write_result(const Session& session, const CommonOptions& common) {
     else
       SUPPLE_RETURN_IF_ERROR(write_file_atomically(common.json, json));
   }
+  SUPPLE_RETURN_IF_ERROR(session.files.commit());
   if (std::fwrite(out.data(), 1, out.size(), stdout) != out.size() || std::fflush(stdout) != 0)
     return failure("standard output can't be written");
   return {};
@@ -88,7 +100,9 @@ Status write_result(const Session& session, const CommonOptions& common) {
 
 int finish(Session& session, const CommonOptions& common, const Status& status) {
   session.progress.clear();
+  if (!status.ok()) session.files.discard();
   if (!status.ok() && interrupted()) {
+    tell_no_more_of_interrupts();
     fmt::print(stderr, "supple: stopped; no unfinished file is left.\n");
     return interrupted_exit_code;
   }
@@ -128,6 +142,10 @@ int run_command(const RegisteredCommand& command, std::vector<std::string> argum
   if (common.quiet) session.progress.hide();
   session.result["command"] = command.name;
   session.result["version"] = SUPPLE_VERSION;
+  session.force = common.force;
+  if (common.force) session.files.allow_replacing_inputs();
+  if (!common.json.empty() && common.json != json_to_stdout)
+    if (const Status writable = check_output(common.json); !writable.ok()) return report(writable.error());
   stop_on_interrupt();
   return finish(session, common, run(session));
 }

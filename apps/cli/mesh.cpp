@@ -102,6 +102,7 @@ void warn(const Options& options, const TetMeshingResult& made, Session& session
 
 Status mesh(Options options, Session& session) {
   SUPPLE_RETURN_IF_ERROR(check_target(options.to));
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.to, {options.from}));
   session.progress.stage("reading");
   const Result<Surface> surface = load_surface(options.from, session);
   SUPPLE_RETURN_IF_ERROR(surface);
@@ -136,7 +137,7 @@ RunCommand add(CLI::App& app) {
       ->required()
       ->type_name("OUT");
   app.add_option("--tets", options->meshing.tets, "About how many tetrahedra")
-      ->check(positive())
+      ->check(between(1, TetMeshingOptions::max_tets))
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--graded", options->meshing.graded,

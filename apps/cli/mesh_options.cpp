@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_options.h"
 
+#include "supple/fem/material_limits.h"
 namespace supple {
 
 Status MeshOptions::check() const {
@@ -23,9 +24,15 @@ Scene MeshOptions::scene() const {
 }
 
 std::vector<CLI::Option*> add_material_options(CLI::App& app, SceneMaterial& material) {
-  return {app.add_option("--young", material.young, "Young's modulus [Pa]")->type_name("E"),
-          app.add_option("--poisson", material.poisson, "Poisson's ratio, below 0.5")->type_name("NU"),
-          app.add_option("--density", material.density, "Density [kg/m³]")->type_name("RHO")};
+  return {app.add_option("--young", material.young, "Young's modulus [Pa]")
+              ->check(positive(stiffest_young))
+              ->type_name("E"),
+          app.add_option("--poisson", material.poisson, "Poisson's ratio, below 0.5")
+              ->check(between(-0.999, highest_poisson))
+              ->type_name("NU"),
+          app.add_option("--density", material.density, "Density [kg/m³]")
+              ->check(positive(highest_density))
+              ->type_name("RHO")};
 }
 
 void add_mesh_options(CLI::App& app, MeshOptions& options, const std::string& more_selections) {

@@ -91,6 +91,7 @@ void fill_result(const Modes& modes, Session& session) {
 }
 
 Status modes(const Options& options, Session& session) {
+  if (!options.vtu.empty()) SUPPLE_RETURN_IF_ERROR(check_output(session, options.vtu, {options.mesh}));
   session.progress.stage("reading");
   std::vector<std::string> warnings;
   Result<Solid> mesh = load_solid(options.mesh, warnings);

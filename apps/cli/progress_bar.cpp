@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress_bar.h"
 
+#include "interrupt.h"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -17,10 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds redraw_interval{50};
 constexpr std::chrono::milliseconds patience{300};  // work that is over sooner shows no bar
-
-volatile std::sig_atomic_t interrupt_flag = 0;
-
-void on_interrupt(int) { interrupt_flag = 1; }
 
 bool is_terminal() {
   const char* term = std::getenv("TERM");
@@ -40,16 +37,6 @@ std::string repeat(std::string_view piece, int count) {
 }
 
 }  // namespace
-
-void stop_on_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
-
-bool interrupted() { return interrupt_flag != 0; }
 
 ProgressBar::ProgressBar() : visible_(is_terminal()), stage_start_(Clock::now()) {}
 

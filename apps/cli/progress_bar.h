@@ -35,8 +35,4 @@ class ProgressBar : public Progress {
   std::chrono::steady_clock::time_point last_draw_;
 };
 
-/// From now on the first Ctrl-C asks running work to stop; a second one ends the program at once.
-void stop_on_interrupt();
-bool interrupted();
-
 }  // namespace supple

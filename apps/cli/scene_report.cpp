@@ -45,11 +45,21 @@ void fill_result(const Scene& scene, const SceneSummary& s, Json& out) {
   out["timing"] = {{"setup_s", s.setup_seconds}, {"solve_s", s.solve_seconds}};
 }
 
+void warn_of_unconverged(const Scene& scene, const SceneSummary& s, Session& session) {
+  if (s.unconverged_steps == 0) return;
+  session.warnings.push_back(
+      fmt::format("{} of {} steps stopped at the limit of {} Newton iterations (worst residual {:.1e}).",
+                  s.unconverged_steps, s.steps, scene.dynamics.max_newton_iterations, s.residual));
+}
+
 void write_text(const Scene& scene, const SceneSummary& s, Session& session) {
   session.line("{}", scene.name);
   session.line("body          {} vertices, {} elements, {:.5g} kg, {}", s.vertices, s.elements, s.mass,
                to_string(scene.model));
-  if (s.fixed_selections.empty()) session.line("fixed         nothing");
+  if (s.fixed_selections.empty() && s.fixed_vertices > 0)
+    session.line("fixed         {} of the model", counted(s.fixed_vertices, "vertex", "vertices"));
+  else if (s.fixed_selections.empty())
+    session.line("fixed         nothing");
   for (const SceneSelection& f : s.fixed_selections)
     session.line("fixed         {} by {}", counted(f.vertices, "vertex", "vertices"), f.select);
   if (!scene.gravity.isZero())

@@ -23,6 +23,7 @@ Status simulate(const Options& options, Session& session) {
   SimulateOptions how;
   how.resume = options.resume;
   how.save_state = options.save_state;
+  how.force = session.force;
   if (!options.asset.empty()) scene->mesh = options.asset;
   if (std::filesystem::path(options.output).extension() == ".pc2")
     how.point_cache = options.output;
@@ -32,6 +33,7 @@ Status simulate(const Options& options, Session& session) {
   if (!summary.ok()) return about(options.scene, summary.error());
   scene->model = MaterialModel::stvk;
   session.warnings = summary->scene.warnings;
+  warn_of_unconverged(*scene, summary->scene, session);
   write_text(*scene, summary->scene, session);
   fill_result(*scene, summary->scene, session.result);
   session.line("model         {} coordinates", summary->coordinates);

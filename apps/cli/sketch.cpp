@@ -54,6 +54,7 @@ Result<Scene> make_scene(const Options& options) {
 }
 
 Status sketch(const Options& options, Session& session) {
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, {options.input}));
   const Result<std::vector<SketchPull>> pulls = make_pulls(options);
   SUPPLE_RETURN_IF_ERROR(pulls);
   Result<Scene> scene = make_scene(options);

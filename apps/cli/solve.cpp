@@ -46,11 +46,7 @@ Status solve(const Options& options, Session& session) {
   const Result<SceneSummary> summary = solve_scene(*scene, session.progress);
   if (!summary.ok()) return about(options.input, summary.error());
   session.warnings = summary->warnings;
-  if (summary->unconverged_steps > 0) {
-    session.warnings.push_back(fmt::format(
-        "{} of {} steps stopped at the limit of {} Newton iterations (worst residual {:.1e}).",
-        summary->unconverged_steps, summary->steps, scene->dynamics.max_newton_iterations, summary->residual));
-  }
+  warn_of_unconverged(*scene, *summary, session);
   write_text(*scene, *summary, session);
   fill_result(*scene, *summary, session.result);
   return {};

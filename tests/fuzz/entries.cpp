@@ -21,6 +21,8 @@
 #include "supple/io/motion/mdd.h"
 #include "supple/io/motion/tgf.h"
 #include "supple/offline/sketch/sketch_recording.h"
+#include "supple/pipeline/character/recipe.h"
+#include "supple/pipeline/object/scene_file.h"
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
 #include <cmath>
@@ -415,6 +417,32 @@ void mdd(std::string_view bytes) {
   for (const std::vector<Vec3>& frame : cache->frames) {
     require(frame.size() == cache->frames.front().size(), "frames have the same points");
     for (const Vec3& point : frame) require(point.allFinite(), "points are finite");
+  }
+}
+
+void recipe(std::string_view bytes) {
+  const Result<Recipe> read = parse_recipe(bytes, "input", ".");
+  if (!read.ok()) {
+    require(read.error().kind == ErrorKind::input, "a bad recipe is the user's");
+    require(read.error().message.starts_with("input"), "refusals name the file");
+    return;
+  }
+  require(std::isfinite(read->material.frequency) && std::isfinite(read->flesh.damping), "numbers are finite");
+  const Result<Recipe> again = parse_recipe(write_recipe(*read, {}), "input", ".");
+  require(again.ok(), "what is written can be read");
+}
+
+void scene(std::string_view bytes) {
+  for (const SceneUse use : {SceneUse::run, SceneUse::build}) {
+    const Result<Scene> read = parse_scene(bytes, "input", ".", use);
+    if (!read.ok()) {
+      require(read.error().kind == ErrorKind::input, "a bad scene is the user's");
+      require(read.error().message.starts_with("input"), "refusals name the file");
+      continue;
+    }
+    require(read->gravity.allFinite(), "gravity is finite");
+    require(read->step_count() >= 1, "there are steps");
+    for (const SceneForce& force : read->forces) require(force.newtons.allFinite(), "forces are finite");
   }
 }
 

@@ -27,6 +27,8 @@ void tgf(std::string_view bytes);
 void dmat(std::string_view bytes);
 void handle_motion(std::string_view bytes);  ///< of two bones, and of two points
 void handle_json(std::string_view bytes);    ///< as a rig, and as motion of one bone
+void recipe(std::string_view bytes);         ///< what is read is written, and read again
+void scene(std::string_view bytes);          ///< to be run, and to be built
 
 using Entry = void (*)(std::string_view);
 struct Target {
@@ -51,6 +53,8 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"tgf", tgf},
                                      {"dmat", dmat},
                                      {"handle_motion", handle_motion},
-                                     {"handle_json", handle_json}};
+                                     {"handle_json", handle_json},
+                                     {"recipe", recipe},
+                                     {"scene", scene}};
 
 }  // namespace supple::fuzz

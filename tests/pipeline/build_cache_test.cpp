@@ -216,5 +216,23 @@ TEST_F(BuildCacheTest, AChangeRebuildsWhatItTouches) {
   EXPECT_EQ(entries().size(), after_first + 3);
 }
 
+/// Whoever points SUPPLE_CACHE_DIR at a folder with other things in it keeps them.
+TEST_F(BuildCacheTest, FilesOfOthersAreNeitherRemovedNorCounted) {
+  std::filesystem::create_directories(folder);
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 400);
+  const std::vector<std::string> foreign = {"holiday.mp4", "notes.txt", "draft.tmp", ".hidden.tmp",
+                                            "tets-0123456789abcdef0123456789abcdef"};
+  for (const std::string& name : foreign) {
+    spill(folder / name, std::string(5000, '!'));
+    std::filesystem::last_write_time(folder / name, long_ago);
+  }
+  BuildCache cache(folder, 3000);
+  for (int k = 0; k < 5; ++k) cache.keep("stage", content(k), std::string(1000, 'x'));
+  for (const std::string& name : foreign) EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+  EXPECT_TRUE(cache.find("stage", content(4)).has_value());
+  EXPECT_FALSE(cache.find("stage", content(0)).has_value()) << "ours are removed above the limit";
+  EXPECT_EQ(entries().size(), foreign.size() + 2);
+}
+
 }  // namespace
 }  // namespace supple::build_cache_test

@@ -258,6 +258,37 @@ TEST_F(EngineSeam, AnAssetOfAnotherCharacterIsRefused) {
   }
 }
 
+/// As many vertices and the same joints, and yet another character.
+TEST_F(EngineSeam, AnAssetSaysWhatDiffersInTheCharacter) {
+  const RawCharacter own = make_character(make_x_shape(), 600);
+  const std::vector<std::pair<std::string, std::function<void(RawCharacter&)>>> changes = {
+      {"triangles",
+       [](RawCharacter& c) {
+         std::reverse(c.meshes[0].surface.triangles.begin(), c.meshes[0].surface.triangles.end());
+       }},
+      {"shape",
+       [](RawCharacter& c) {
+         for (Vec3& x : c.meshes[0].surface.vertices) x *= 2;
+       }},
+      {"inverse bind matrices", [](RawCharacter& c) { c.skins[0].inverse_bind[0].translation().x() += 0.01; }},
+      {"skeleton at rest", [](RawCharacter& c) { c.skeleton.joints.back().rest.translation.y() += 0.01; }}};
+  for (const auto& [what, change] : changes) {
+    RawCharacter character = own;
+    change(character);
+    ASSERT_TRUE(write_character(folder() / "changed.glb", character).ok());
+    Recipe changed = recipe();
+    changed.input = "changed.glb";
+    const auto other = std::make_shared<const CharacterSource>(load_source(changed, folder()).value());
+    for (const Soft* soft : {&reduced(), &full()}) {
+      const Asset asset = (*soft)->asset();
+      const auto taken = engine_of(asset).value()->take_asset(other, asset);
+      ASSERT_FALSE(taken.ok()) << what;
+      expect_words(taken.error(), what);
+      EXPECT_EQ(taken.error().kind, ErrorKind::input);
+    }
+  }
+}
+
 // ---- one road, one read ---------------------------------------------------------------------------------------------
 
 BakeSettings quick_bake() {

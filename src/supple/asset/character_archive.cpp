@@ -470,6 +470,7 @@ Result<std::string> encode_character(const CharacterAsset& asset) {
   writer.add_number("damping", asset.damping);
   SUPPLE_RETURN_IF_ERROR(add_model(writer, *asset.model));
   add_facts(writer, asset.facts);
+  add_made_for(writer, asset.made_for);
   if (asset.drive) SUPPLE_RETURN_IF_ERROR(DriveArchive::write(writer, *asset.drive));
   return writer.bytes();
 }
@@ -484,6 +485,7 @@ Result<CharacterAsset> decode_character(const Archive& archive) {
   asset.damping = reader.number("damping");
   if (asset.flesh_frequency < 0 || asset.damping < 0) reader.misfit("damping");
   asset.facts = read_facts(reader);
+  asset.made_for = read_made_for(archive, reader);
   asset.model = read_model(reader);
   if (reader.ok() && DriveArchive::present(archive)) asset.drive = DriveArchive::read(reader);
   if (reader.ok() && asset.drive && !fits(*asset.drive, *asset.model)) reader.misfit("drive.rig");

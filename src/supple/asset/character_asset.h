@@ -5,6 +5,7 @@
 #pragma once
 
 #include "supple/asset/character_drive.h"
+#include "supple/asset/made_for.h"
 #include "supple/asset/pose_space_model.h"
 
 #include <string>
@@ -41,6 +42,7 @@ struct CharacterAsset {
   double flesh_frequency = 0;  ///< [Hz]
   double damping = 0.2;        ///< ratio, at that frequency
   CharacterFacts facts;
+  MadeFor made_for = {};
   /// What moves the model, and what it moves; null in archives of earlier versions, which can be baked but not played.
   std::shared_ptr<const CharacterDrive> drive = {};
 };

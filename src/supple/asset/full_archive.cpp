@@ -168,6 +168,7 @@ Result<std::string> encode_full_model(const FullModel& model) {
              weight_columns(
                  model.surface_weight.size(), [&](std::size_t v) -> const auto& { return model.surface_weight[v]; }));
   writer.add("warnings", std::string_view(in_lines(model.warnings)));
+  add_made_for(writer, model.made_for);
   return writer.bytes();
 }
 
@@ -193,6 +194,7 @@ Result<FullModel> decode_full_model(const Archive& archive) {
   if (reader.ok()) model.frames = read_frame_sites(reader, model.vertex_count());
   read_skin(reader, model);
   model.warnings = from_lines(reader.text("warnings"));
+  model.made_for = read_made_for(archive, reader);
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "supple/asset/frame_sites.h"
+#include "supple/asset/made_for.h"
 #include "supple/fem/material.h"
 #include "supple/mesh/volume_mesh.h"
 #include "supple/rig/deform/pose_space.h"
@@ -36,6 +37,7 @@ struct FullModel {
   double flesh_frequency = 0;                             ///< [Hz]
   double damping = 0.2;                                   ///< ratio, at that frequency
   std::vector<std::string> warnings;                      ///< of the build, a sentence each
+  MadeFor made_for;
 
   Index vertex_count() const { return static_cast<Index>(mesh.vertices.size()); }
   Index surface_vertex_count() const { return static_cast<Index>(surface_vertex.size()); }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/export/write_soft_glb.h"
 
+#include "supple/export/baked_mark.h"
 #include "supple/export/posed_meshes.h"
+#include "supple/io/file.h"
 #include "supple/io/gltf/gltf_editor.h"
 #include "supple/io/gltf/gltf_joints.h"
 #include "supple/rig/motion/sample_clip.h"
@@ -249,10 +251,9 @@ Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const Gl
     SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed));
   }
   progress.stage("writing");
+  mark_as_baked(document);
   SUPPLE_RETURN_IF_ERROR(save_gltf(document, path));
-  std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
-  report.bytes = unknown ? 0 : bytes;
+  report.bytes = written_size(path);
   return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include "supple/base/parallel.h"
 #include "supple/fem/assembly.h"
+#include "supple/fem/material_limits.h"
 #include "supple/fem/material_models.h"
 #include "supple/fem/posed_rest.h"
 
@@ -33,14 +34,16 @@ namespace {
 
 Status check_material(const ElasticMaterial& material) {
   const auto bad = [&](std::string_view what, double value, std::string_view range) {
-    return input_error(fmt::format("material \"{}\": {} is {:g}, but must be {}", material.name, what, value, range));
+    return input_error(fmt::format("material \"{}\": {} is {:.9g}, but must be {}", material.name, what, value, range));
   };
-  if (!(material.young > 0) || !std::isfinite(material.young))
-    return bad("Young's modulus", material.young, "positive");
-  if (!(material.density > 0) || !std::isfinite(material.density)) return bad("density", material.density, "positive");
-  if (!(material.poisson > -1 && material.poisson < 0.5)) {
+  if (!(material.young > 0 && material.young <= stiffest_young))
+    return bad("Young's modulus", material.young, "positive and at most 1e15 Pa (diamond has 1e12)");
+  if (!(material.density > 0 && material.density <= highest_density))
+    return bad("density", material.density, "positive and at most 1e9 kg/m³");
+  if (!(material.poisson > -1 && material.poisson <= highest_poisson)) {
     return bad("Poisson's ratio", material.poisson,
-               "greater than -1 and less than 0.5 (0.49 is nearly incompressible)");
+               "greater than -1 and less than 0.5, at most 0.4999 (0.49 is nearly incompressible; beyond, elements "
+               "can't move)");
   }
   return {};
 }

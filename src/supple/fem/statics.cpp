@@ -99,10 +99,10 @@ std::string why_not(const ElasticBody& body, const VecX& u, double load) {
   const std::string shape = ratio <= 0
                                 ? "an element has collapsed or turned inside out"
                                 : fmt::format("the most squeezed element keeps {:.0f} % of its volume", 100 * ratio);
+  const bool stable = body.material() == MaterialModel::stable_neo_hookean || body.material() == MaterialModel::flesh;
   return fmt::format(
-      "no equilibrium was found beyond {:.1f} % of the load ({}); apply less load, use more load steps, a finer "
-      "mesh, or the stable_neo_hookean material",
-      100 * load, shape);
+      "no equilibrium was found beyond {:.1f} % of the load ({}); apply less load, use more load steps{}", 100 * load,
+      shape, stable ? " or a finer mesh" : ", a finer mesh, or the stable_neo_hookean material");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "supple/io/file.h"
 
 #include "supple/base/to_size.h"
+#include "supple/io/file_transaction.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -57,18 +57,6 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.has_parent_path() ? target.parent_path() : ".";
 }
 
-// A new file beside the target, with the permissions an ordinary open() would give; its name goes to `name`.
-int create_temporary(const std::filesystem::path& target, std::filesystem::path& name) {
-  static std::atomic<unsigned> counter{0};
-  for (;;) {
-    name = target;
-    name.replace_filename(
-        fmt::format(".{}.{}-{}.tmp", target.filename().string().substr(0, 200), ::getpid(), ++counter));
-    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
-  }
-}
-
 // A file that is replaced keeps its permissions.
 bool copy_permissions(const std::filesystem::path& from, int fd) {
   struct stat info {};
@@ -78,7 +66,10 @@ bool copy_permissions(const std::filesystem::path& from, int fd) {
 }  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  FileTransaction* const transaction = FileTransaction::current();
+  const std::filesystem::path* const pending = transaction != nullptr ? transaction->pending(path) : nullptr;
+  if (transaction != nullptr && pending == nullptr) transaction->note_input(path);
+  const Descriptor file(::open((pending != nullptr ? *pending : path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid() && errno == ENOENT)
     return input_error(fmt::format("There is no file {}; check the path.", path.string()));
   struct stat info {};
@@ -106,6 +97,8 @@ struct AtomicFile::Writing {
   std::filesystem::path target;  ///< where links lead to
   std::filesystem::path temporary;
   Descriptor file;
+  std::shared_ptr<StagingFolder> staging;
+  Appear appear;
 
   ~Writing() {
     if (!temporary.empty()) ::unlink(temporary.c_str());
@@ -119,22 +112,77 @@ AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
 AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
 AtomicFile::~AtomicFile() = default;
 
-Result<AtomicFile> AtomicFile::open(const std::filesystem::path& path) {
+namespace {
+
+/// What a path leads to, and how it is written.
+struct OutputPlace {
+  std::filesystem::path target;
+  bool direct = false;
+};
+
+Error cannot_open(const std::filesystem::path& target) {
+  if (errno == ENOENT || errno == ENOTDIR)
+    return input_error(fmt::format("Can't write {}: the folder {} doesn't exist; make it, or name another.",
+                                   target.string(), folder_of(target).string()));
+  if (errno == EACCES || errno == EPERM || errno == EROFS)
+    return input_error(fmt::format("Can't write {}: {}; name a place where you may write.", target.string(), reason()));
+  return failure(fmt::format("Can't write {}: {}.", target.string(), reason()));
+}
+
+Result<OutputPlace> place_of(const std::filesystem::path& path) {
   std::error_code code;
   if (path.empty() || !path.has_filename()) return usage_error("Name a file to write to.");
-  const std::filesystem::path target =
-      std::filesystem::is_symlink(path, code) ? std::filesystem::weakly_canonical(path, code) : path;
-  const auto status = std::filesystem::status(target, code);
+  OutputPlace place;
+  place.target = std::filesystem::is_symlink(path, code) ? std::filesystem::weakly_canonical(path, code) : path;
+  const auto status = std::filesystem::status(place.target, code);
   if (std::filesystem::is_directory(status))
     return input_error(fmt::format("Can't write {}: it is a folder; name a file inside it.", path.string()));
-  const bool direct = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  std::filesystem::path temporary;
-  const int fd = direct ? ::open(target.c_str(), O_WRONLY | O_CLOEXEC) : create_temporary(target, temporary);
-  if (fd < 0 && !direct && (errno == ENOENT || errno == ENOTDIR))
-    return input_error(
-        fmt::format("Can't write {}: the folder {} doesn't exist.", target.string(), folder_of(target).string()));
-  if (fd < 0) return failure(fmt::format("Can't write {}: {}.", target.string(), reason()));
-  return AtomicFile(std::unique_ptr<Writing>(new Writing{target, direct ? "" : temporary, Descriptor(fd)}));
+  place.direct = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (place.target.filename().string().size() > 255)
+    return input_error(fmt::format("Can't write {}: the name is too long; choose a shorter one.", path.string()));
+  return place;
+}
+
+Status check_with_others(const std::filesystem::path& target) {
+  const FileTransaction* transaction = FileTransaction::current();
+  return transaction != nullptr ? transaction->check_target(target) : Status();
+}
+
+}  // namespace
+
+Status check_output(const std::filesystem::path& path) {
+  const Result<OutputPlace> place = place_of(path);
+  SUPPLE_RETURN_IF_ERROR(place);
+  SUPPLE_RETURN_IF_ERROR(check_with_others(place->target));
+  const std::filesystem::path written = place->direct ? place->target : folder_of(place->target);
+  struct stat info {};
+  if (::stat(written.c_str(), &info) != 0) return cannot_open(place->target);
+  if (!place->direct && !S_ISDIR(info.st_mode)) {
+    errno = ENOTDIR;
+    return cannot_open(place->target);
+  }
+  if (::access(written.c_str(), W_OK) != 0) return cannot_open(place->target);
+  return {};
+}
+
+Result<AtomicFile> AtomicFile::open(const std::filesystem::path& path, Appear appear) {
+  const Result<OutputPlace> place = place_of(path);
+  SUPPLE_RETURN_IF_ERROR(place);
+  if (appear == Appear::together) SUPPLE_RETURN_IF_ERROR(check_with_others(place->target));
+  const auto writing = [&](const std::filesystem::path& temporary, int fd, std::shared_ptr<StagingFolder> staging) {
+    return std::unique_ptr<Writing>(new Writing{place->target, temporary, Descriptor(fd), std::move(staging), appear});
+  };
+  if (place->direct) {
+    const int fd = ::open(place->target.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return cannot_open(place->target);
+    return AtomicFile(writing({}, fd, nullptr));
+  }
+  const std::shared_ptr<StagingFolder> staging = StagingFolder::in(folder_of(place->target));
+  if (staging == nullptr) return cannot_open(place->target);
+  const std::filesystem::path temporary = staging->new_name(place->target);
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return cannot_open(place->target);
+  return AtomicFile(writing(temporary, fd, staging));
 }
 
 Status AtomicFile::write(std::string_view bytes) {
@@ -145,18 +193,24 @@ Status AtomicFile::write(std::string_view bytes) {
 Status AtomicFile::commit() {
   Writing& w = *writing_;
   if (w.direct()) return w.file.close() ? Status() : Status(write_failure(w.target));
-  const bool complete = copy_permissions(w.target, w.file.get()) && ::fsync(w.file.get()) == 0 && w.file.close() &&
-                        ::rename(w.temporary.c_str(), w.target.c_str()) == 0;
+  const bool complete = copy_permissions(w.target, w.file.get()) && ::fsync(w.file.get()) == 0 && w.file.close();
   if (!complete) return write_failure(w.target);
-  w.temporary.clear();
-  // The rename itself should survive a power cut too; a file system that can't promise that is no reason to fail.
-  const Descriptor directory(::open(folder_of(w.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.valid()) ::fsync(directory.get());
-  return {};
+  PendingFile file{w.target, std::exchange(w.temporary, {}), std::move(w.staging)};
+  FileTransaction* const transaction = FileTransaction::current();
+  if (transaction != nullptr && w.appear == Appear::together) return transaction->add(std::move(file));
+  return put_in_place({std::move(file)});
 }
 
-Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  Result<AtomicFile> file = AtomicFile::open(path);
+std::uintmax_t written_size(const std::filesystem::path& path) {
+  const FileTransaction* const transaction = FileTransaction::current();
+  const std::filesystem::path* const pending = transaction != nullptr ? transaction->pending(path) : nullptr;
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(pending != nullptr ? *pending : path, none);
+  return none ? 0 : size;
+}
+
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes, Appear appear) {
+  Result<AtomicFile> file = AtomicFile::open(path, appear);
   SUPPLE_RETURN_IF_ERROR(file);
   SUPPLE_RETURN_IF_ERROR(file->write(bytes));
   return file->commit();

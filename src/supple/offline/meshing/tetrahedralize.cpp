@@ -177,17 +177,36 @@ void measure(const CleanSoup& soup, const Flesh& flesh, const TetMeshingOptions&
   report.input_to_skin = sampled_distance(soup.surface, TriangleTree(skin), options.distance_samples);
 }
 
-/// The surface in units of its largest extent, on a grid of a billionth. Where the lattice falls hangs on the last
-/// bits of the coordinates, and those on the unit they are given in; like this the body is the same in any unit.
-Surface in_units_of(double extent, const Surface& surface) {
-  constexpr double grid = 1 << 30;
-  Surface result = surface;
-  for (Vec3& x : result.vertices) x = (x / extent * grid).array().round().matrix() / grid;
-  return result;
-}
+/// The surface as seen from its own frame: from its least corner, in units of its largest extent, on a grid of some ten
+/// millionths. Where the lattice falls hangs on the last bits of the coordinates, and those on the place and the unit
+/// that they are given in; like this the body is the same in any place and any unit.
+struct OwnFrame {
+  Eigen::Quaterniond axes;
+  Vec3 low = Vec3::Zero();
+  double extent = 0;
 
-void scale_by(double extent, TetMeshingResult& result) {
-  for (Vec3& x : result.mesh.vertices) x *= extent;
+  OwnFrame(const Surface& surface, const Eigen::Quaterniond& given) : axes(given) {
+    if (surface.vertices.empty()) return;
+    const Eigen::Quaterniond into = axes.conjugate();
+    Bounds bounds;
+    for (const Vec3& x : surface.vertices) bounds.add(into * x);
+    low = bounds.min;
+    extent = bounds.size().maxCoeff();
+  }
+
+  Surface take(const Surface& surface) const {
+    constexpr double grid = 1 << 22;
+    Surface result = surface;
+    const Eigen::Quaterniond into = axes.conjugate();
+    for (Vec3& x : result.vertices) x = ((into * x - low) / extent * grid).array().round().matrix() / grid;
+    return result;
+  }
+  Vec3 give(const Vec3& x) const { return axes * Vec3(x * extent + low); }
+};
+
+void bring_back(const OwnFrame& frame, TetMeshingResult& result) {
+  const double extent = frame.extent;
+  for (Vec3& x : result.mesh.vertices) x = frame.give(x);
   TetMeshingReport& report = result.report;
   report.volume *= extent * extent * extent;
   for (double* length : {&report.cube, &report.diagonal, &report.skin_to_input.mean, &report.skin_to_input.max,
@@ -195,11 +214,23 @@ void scale_by(double extent, TetMeshingResult& result) {
     *length *= extent;
 }
 
+/// A piece takes two dozen tetrahedra, however small it is. A soup of far more pieces than can be had would take hours
+/// and give something that nobody asked for.
+Status check_pieces(Index pieces, int tets) {
+  constexpr double least = 24, overshoot = 3;
+  if (least * pieces <= overshoot * tets) return {};
+  return input_error(fmt::format(
+      "the surface is {} loose pieces, each of which takes {:g} tetrahedra or more, and {} are asked for; join its "
+      "vertices, leave out what is loose, or ask for {:.0f}",
+      pieces, least, tets, least * pieces / overshoot));
+}
+
 Result<TetMeshingResult> tetrahedralize_unit(const Surface& surface, const TetMeshingOptions& options,
                                              Progress& progress) {
   progress.stage("sorting triangles");
   const Result<CleanSoup> soup = clean_soup(surface);
   if (!soup) return soup.error();
+  SUPPLE_RETURN_IF_ERROR(check_pieces(soup->pieces, options.tets));
   const Flesh flesh(soup->surface);
   TetMeshingResult result;
   // Crumbs that come off change the number a little, in a heap of splinters a lot: then the goal is corrected by it.
@@ -235,10 +266,10 @@ Result<TetMeshingResult> tetrahedralize(const Surface& surface, const TetMeshing
   if (options.tets < TetMeshingOptions::min_tets || options.tets > TetMeshingOptions::max_tets)
     return usage_error(fmt::format("A body of {} tetrahedra can't be made; ask for {} to {}.", options.tets,
                                    TetMeshingOptions::min_tets, TetMeshingOptions::max_tets));
-  const double extent = surface.vertices.empty() ? 0 : bounds_of(surface.vertices).size().maxCoeff();
-  if (!(extent > 0) || !std::isfinite(extent)) return tetrahedralize_unit(surface, options, progress);
-  Result<TetMeshingResult> result = tetrahedralize_unit(in_units_of(extent, surface), options, progress);
-  if (result.ok()) scale_by(extent, *result);
+  const OwnFrame frame(surface, options.axes);
+  if (!(frame.extent > 0) || !std::isfinite(frame.extent)) return tetrahedralize_unit(surface, options, progress);
+  Result<TetMeshingResult> result = tetrahedralize_unit(frame.take(surface), options, progress);
+  if (result.ok()) bring_back(frame, *result);
   return result;
 }
 

@@ -19,6 +19,8 @@
 #include "supple/mesh/volume_mesh.h"
 #include "supple/offline/meshing/surface_distance.h"
 
+#include <Eigen/Geometry>
+
 #include <algorithm>
 
 namespace supple {
@@ -28,6 +30,9 @@ struct TetMeshingOptions {
   bool keep_separate = true;  ///< false: parts that share a cell may fuse, which is a little faster
   bool graded = false;        ///< cells grow towards the inside: the same number gives a finer skin
   int distance_samples = 20000;
+  /// Where the lattice's axes point in the surface's space. A body that is turned, and its axes with it, comes out
+  /// turned.
+  Eigen::Quaterniond axes = Eigen::Quaterniond::Identity();
   static constexpr int min_tets = 50, max_tets = 20'000'000;
 };
 

@@ -52,7 +52,7 @@ Status ShapeStore::save(std::size_t number, const ContentHash& problem, const Ve
   append_bytes(bytes, static_cast<std::uint64_t>(shape.size()));
   bytes.append(reinterpret_cast<const char*>(shape.data()), sizeof(double) * to_size(shape.size()));
   bytes += ContentHash().add(std::string_view(bytes)).text();
-  return write_file_atomically(file_of(number), bytes);
+  return write_file_atomically(file_of(number), bytes, Appear::at_once);
 }
 
 }  // namespace supple

@@ -7,6 +7,7 @@
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
 #include "supple/pipeline/character/clip_frames.h"
+#include "supple/pipeline/character/own_place.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,8 +68,13 @@ struct WrittenCharacter {
   std::vector<Index> clips;   ///< of the file's character, for each clip of ours
 };
 
-void add_foreign_clip(const Clip& clip, double units_per_metre, RawCharacter& character) {
-  Clip& added = character.clips.emplace_back(clip);
+void add_foreign_clip(const CharacterSource& source, const Clip& clip, RawCharacter& character) {
+  RawCharacter there;
+  there.skeleton = source.character.skeleton;
+  there.clips = {clip};
+  bring_home(-source.place, there);
+  Clip& added = character.clips.emplace_back(std::move(there.clips.front()));
+  const double units_per_metre = 1 / source.recipe.scale;
   for (Channel& channel : added.channels) {
     if (channel.target != ChannelTarget::translation) continue;
     for (double& value : channel.values) value *= units_per_metre;
@@ -99,7 +105,7 @@ WrittenCharacter written_character(const CharacterSource& source) {
     take_weights(source.character.clips[c], file.character.clips[to_size(file.clips[c])]);
   for (std::size_t c = file.clips.size(); c < source.character.clips.size(); ++c) {
     file.clips.push_back(static_cast<Index>(file.character.clips.size()));
-    add_foreign_clip(source.character.clips[c], 1 / recipe.scale, file.character);
+    add_foreign_clip(source, source.character.clips[c], file.character);
   }
   return file;
 }

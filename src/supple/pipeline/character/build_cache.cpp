@@ -10,12 +10,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 
 namespace supple {
 namespace {
 
-constexpr std::size_t checksum_size = 32;
+constexpr std::string_view magic = "SUPBLD01";
+constexpr std::size_t checksum_size = 32, header_size = magic.size() + checksum_size;
 
 // ---- which program this is ------------------------------------------------------------------------------------------
 
@@ -63,8 +65,25 @@ std::string program_id() {
 
 // ---- files ----------------------------------------------------------------------------------------------------------
 
-std::string checksum(const std::string& name, std::string_view bytes) {
-  return ContentHash().add(std::string_view(name)).add(bytes).text();
+std::string header(const std::string& name, std::string_view bytes) {
+  return std::string(magic) + ContentHash().add(std::string_view(name)).add(bytes).text();
+}
+
+/// "STAGE-KEY", the key 32 hexadecimal digits.
+bool has_entry_name(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  if (name.size() < checksum_size + 2 || name[name.size() - checksum_size - 1] != '-') return false;
+  return name.find_first_not_of("0123456789abcdef", name.size() - checksum_size) == std::string::npos;
+}
+
+/// Others may keep files in the folder too: ours are known by name and by their first bytes.
+bool is_entry(const std::filesystem::path& path) {
+  if (!has_entry_name(path)) return false;
+  std::string start(checksum_size, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(start.data(), std::ssize(start))) return false;
+  // Entries of the first versions begin with their checksum.
+  return start.starts_with(magic) || start.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 struct File {
@@ -73,14 +92,14 @@ struct File {
   std::filesystem::file_time_type used;
 };
 
-/// Files of the folder; others may come and go meanwhile.
-std::vector<File> files_in(const std::filesystem::path& folder) {
+/// Our entries in the folder; some may come and go meanwhile.
+std::vector<File> entries_in(const std::filesystem::path& folder) {
   std::vector<File> files;
   std::error_code gone;
   for (std::filesystem::directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone)) {
     std::error_code missing;
     File file{at->path(), at->file_size(missing), at->last_write_time(missing)};
-    if (!missing && at->is_regular_file(missing)) files.push_back(std::move(file));
+    if (!missing && at->is_regular_file(missing) && is_entry(file.path)) files.push_back(std::move(file));
   }
   return files;
 }
@@ -108,13 +127,14 @@ std::optional<std::string> BuildCache::find(std::string_view stage, const Conten
   if (!bytes.ok()) return {};
   std::error_code ignored;
   const std::string_view whole = *bytes;
-  if (whole.size() < checksum_size ||
-      whole.substr(0, checksum_size) != checksum(path.filename().string(), whole.substr(checksum_size))) {
+  if (!whole.starts_with(magic)) return {};  // somebody else's
+  if (whole.size() < header_size ||
+      whole.substr(0, header_size) != header(path.filename().string(), whole.substr(header_size))) {
     std::filesystem::remove(path, ignored);
     return {};
   }
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
-  bytes->erase(0, checksum_size);
+  bytes->erase(0, header_size);
   const std::lock_guard lock(mutex_);
   found_.emplace(stage);
   return std::move(*bytes);
@@ -129,21 +149,16 @@ void BuildCache::keep(std::string_view stage, const ContentHash& content, std::s
   std::error_code ignored;
   std::filesystem::create_directories(folder_, ignored);
   const std::filesystem::path path = entry(stage, content);
-  Result<AtomicFile> file = AtomicFile::open(path);
+  if (std::filesystem::exists(path, ignored) && !is_entry(path)) return;
+  Result<AtomicFile> file = AtomicFile::open(path, Appear::at_once);
   if (!file.ok()) return;
-  if (file->write(checksum(path.filename().string(), bytes)).ok() && file->write(bytes).ok() && file->commit().ok())
+  if (file->write(header(path.filename().string(), bytes)).ok() && file->write(bytes).ok() && file->commit().ok())
     remove_oldest();
 }
 
 void BuildCache::remove_oldest() {
-  std::vector<File> files = files_in(folder_);
+  std::vector<File> files = entries_in(folder_);
   std::error_code ignored;
-  const auto yesterday = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
-  std::erase_if(files, [&](const File& file) {
-    const bool leftover = file.path.extension() == ".tmp";  // of a build that was interrupted
-    if (leftover && file.used < yesterday) std::filesystem::remove(file.path, ignored);
-    return leftover;
-  });
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
   std::uint64_t total = std::accumulate(files.begin(), files.end(), std::uint64_t{0},
                                         [](std::uint64_t sum, const File& file) { return sum + file.size; });

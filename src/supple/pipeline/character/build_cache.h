@@ -2,12 +2,13 @@
 // BuildCache: a folder that keeps the results of build stages, so that the same character isn't built twice and a
 // changed recipe only rebuilds what it touches.
 //
-//   FOLDER/STAGE-KEY    a checksum of 32 digits, then the result
+//   FOLDER/STAGE-KEY    "SUPBLD01", a checksum of 32 digits, then the result
 //
 // The key is a hash of everything that the stage is made from, and of the program itself: another build of Supple finds
 // nothing of this one's. Entries are written beside their name and renamed, so that a reader sees all of one or
 // nothing, whoever else builds at the same time; one whose checksum doesn't fit is removed and made again. When the
-// folder grows too large, what hasn't been used for longest goes first.
+// folder grows too large, what hasn't been used for longest goes first. Files of others in the folder, known by lacking
+// the name or the first bytes, are never touched and never counted.
 #pragma once
 
 #include "supple/base/stage_store.h"

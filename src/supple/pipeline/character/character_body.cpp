@@ -163,6 +163,7 @@ Result<CharacterBody> make_body(const CharacterSource& source, Progress& progres
   if (!recipe.body_mesh.empty()) {
     Result<OwnBody> own = load_own_body(recipe, source.folder);
     SUPPLE_RETURN_IF_ERROR(own);
+    for (Vec3& x : own->mesh.vertices) x -= source.place;
     settings.own = {std::move(own->mesh), std::move(own->name)};
     warnings = std::move(own->warnings);
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "supple/base/nearest_name.h"
+#include "supple/export/baked_mark.h"
 #include "supple/export/posed_meshes.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/read_poses.h"
@@ -13,6 +14,7 @@
 #include "supple/pipeline/character/character_body.h"
 #include "supple/pipeline/character/corrections.h"
 #include "supple/pipeline/character/handle_character.h"
+#include "supple/pipeline/character/own_place.h"
 #include "supple/rig/motion/clip_motion.h"
 #include "supple/rig/motion/inverse_kinematics.h"
 #include "supple/rig/motion/joint_roles.h"
@@ -283,6 +285,25 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
   return state;
 }
 
+/// Numbers that no character has come from a slip of units, and would end in a lack of memory or of digits.
+Status check_extents(const Recipe& recipe, const RawCharacter& character) {
+  constexpr double longest = 20000, smallest = 1e-6, largest = 1e7;  // [s], [m], [m]
+  for (const Clip& clip : character.clips)
+    if (!(clip.duration <= longest))
+      return input_error(
+          fmt::format("{}: the clip \"{}\" lasts {:g} s, and at most {:g} s can be simulated; check the "
+                      "times of its keys, or leave it out with \"clips\" in a recipe",
+                      recipe.input, clip.name, clip.duration, longest));
+  PosedMeshes meshes(character, {});
+  const double height = character_height(meshes);
+  if (!(height >= smallest && height <= largest))
+    return input_error(
+        fmt::format("{}: the character is {:g} m tall; say with \"scale\" in a recipe how many metres a "
+                    "unit of the file has",
+                    recipe.input, height));
+  return {};
+}
+
 // ---- the rig --------------------------------------------------------------------------------------------------------
 
 CharacterRigSettings rig_settings(const Recipe& recipe, const Skeleton& skeleton) {
@@ -419,6 +440,10 @@ Recipe first_recipe(const CharacterFile& file, const std::string& input, int tet
 }
 
 Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, const std::filesystem::path& folder) {
+  if (is_baked(file.document))
+    return input_error(
+        fmt::format("{} has soft motion already, which Supple baked into it; take the file that it was made from",
+                    file.document.name()));
   RawCharacter character = file.character;
   SUPPLE_RETURN_IF_ERROR(leave_out(recipe, character));
   SUPPLE_RETURN_IF_ERROR(check_joints(recipe, character.skeleton));
@@ -426,6 +451,9 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   scale_lengths(recipe.scale, character);
   const std::size_t own_clips = character.clips.size();
   SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, character));
+  SUPPLE_RETURN_IF_ERROR(check_extents(recipe, character));
+  const Vec3 place = far_place(character);
+  bring_home(place, character);
   std::vector<RecipePoseState> poses;
   for (const RecipePose& pose : recipe.poses) {
     Result<RecipePoseState> state = pose_state(recipe, pose, character, file.poses);
@@ -436,7 +464,8 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   SUPPLE_RETURN_IF_ERROR(add_corrections(file.poses, followed, character, poses));
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
-  CharacterSource source{std::move(file), followed, folder, std::move(character), std::move(poses), std::move(*rig)};
+  CharacterSource source{std::move(file),  followed,        folder, std::move(character),
+                         std::move(poses), std::move(*rig), place};
   // Clips that don't come with the character know nothing of its corrected poses; its own may not know [[correction]].
   const std::size_t first = followed.corrections ? 0 : own_clips;
   SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), first, source.character));

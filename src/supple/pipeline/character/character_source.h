@@ -36,11 +36,13 @@ struct RecipePoseState {
 
 struct CharacterSource {
   CharacterFile file;
-  Recipe recipe;                       ///< [body], [material] and [flesh] may be changed before an engine builds
-  std::filesystem::path folder;        ///< that the recipe's paths start from
-  RawCharacter character;              ///< in metres; clips of the input, then motions, keyframes and reaches
+  Recipe recipe;                 ///< [body], [material] and [flesh] may be changed before an engine builds
+  std::filesystem::path folder;  ///< that the recipe's paths start from
+  RawCharacter
+      character;  ///< in metres, near the origin (own_place.h); clips of the input, then motions, keyframes and reaches
   std::vector<RecipePoseState> poses;  ///< those of [[pose]], then those of corrections
   CharacterRig rig;                    ///< as the recipe wants it, see recipe_rig()
+  Vec3 place = Vec3::Zero();  ///< that the file has the character at, from where it was brought near the origin
 };
 
 /// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe().

@@ -5,6 +5,7 @@
 
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/full/build_full.h"
+#include "supple/pipeline/character/fingerprint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -193,6 +194,7 @@ class FullEngine final : public CharacterEngine {
       return input_error(fmt::format(
           "the asset holds {}, but the engine \"full\" wants the full simulation of a character", contents_of(asset)));
     SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
+    SUPPLE_RETURN_IF_ERROR(check_made_for(model->made_for, *source));
     model->damping = source->recipe.flesh.damping;
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }
@@ -208,6 +210,7 @@ class FullEngine final : public CharacterEngine {
     model->name = std::filesystem::path(source->recipe.input).stem().string();
     model->damping = source->recipe.flesh.damping;
     model->warnings = body.body.warnings;
+    model->made_for = fingerprint_of(*source);
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }
 };

@@ -4,6 +4,7 @@
 #include "supple/asset/character_archive.h"
 #include "supple/offline/stage_archives.h"
 #include "supple/pipeline/character/build_posespace.h"
+#include "supple/pipeline/character/fingerprint.h"
 
 #include <algorithm>
 #include <mutex>
@@ -168,6 +169,7 @@ Result<CharacterAsset> find_or_build(const CharacterSource& source, const Charac
   Result<CharacterAsset> asset = decode(*bytes);
   SUPPLE_RETURN_IF_ERROR(asset);
   asset->damping = source.recipe.flesh.damping;
+  asset->made_for = fingerprint_of(source);
   Result<std::shared_ptr<const CharacterDrive>> drive = drive_of(source);
   SUPPLE_RETURN_IF_ERROR(drive);
   asset->drive = std::move(*drive);
@@ -329,6 +331,7 @@ class PoseSpaceEngine final : public CharacterEngine {
       return input_error("the asset holds " + std::string(contents_of(asset)) +
                          ", but the engine \"posespace\" wants a character's soft tissue");
     SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, own->model->surface.vertex_count(), own->model->rest->layout()));
+    SUPPLE_RETURN_IF_ERROR(check_made_for(own->made_for, *source));
     own->damping = source->recipe.flesh.damping;
     return PoseSpaceCharacter::create(std::move(source), std::move(*own));
   }

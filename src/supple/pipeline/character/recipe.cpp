@@ -2,6 +2,7 @@
 #include "supple/pipeline/character/recipe.h"
 
 #include <fmt/format.h>
+#include "supple/fem/material_limits.h"
 
 #include "supple/io/file.h"
 #include "supple/io/text_scanner.h"
@@ -155,8 +156,9 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
   if (table->contains("young")) read_between(toml, *table, "young", "pascals", 1, 1e12, material.young.emplace(0.0));
   read_between(toml, *table, "frequency", "hertz", 0.01, 1e4, material.frequency);
   read_number(toml, *table, "poisson", "no unit", material.poisson);
-  if (!(material.poisson > -1 && material.poisson < 0.5))
-    toml.fail(*table->get("poisson"), "\"poisson\" must be greater than -1 and less than 0.5");
+  if (!(material.poisson > -1 && material.poisson <= highest_poisson))
+    toml.fail(*table->get("poisson"),
+              fmt::format("\"poisson\" must be greater than -1 and less than 0.5, at most {:g}", highest_poisson));
   read_between(toml, *table, "density", "kg/m³", 1, 1e5, material.density);
 }
 

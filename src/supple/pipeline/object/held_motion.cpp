@@ -99,7 +99,10 @@ class HeldMotion final : public SceneMotion {
 
   MotionReport step(double time) override {
     const SubspaceReport report = dynamics_.step(loads_.at(time, dynamics_.state().q));
-    return {.iterations = report.iterations, .residual = relative(report.residual), .recovered = report.recovered};
+    return {.iterations = report.iterations,
+            .residual = relative(report.residual),
+            .converged = converged(report),
+            .recovered = report.recovered};
   }
 
   Result<MotionReport> find_equilibrium() override {
@@ -113,10 +116,10 @@ class HeldMotion final : public SceneMotion {
       const double change = (as_vector(dynamics_.state().q) - as_vector(before)).norm();
       if (!body_.has_pressure() || change <= 1e-8 * as_vector(dynamics_.state().q).norm()) break;
       if (round == rounds)
-        return failure(scene_.name + ": the pressure did not settle on the deformed surface; apply less of it");
+        return input_error(scene_.name + ": the pressure did not settle on the deformed surface; apply less of it");
     }
     if (report.recovered || report.iterations == scene_.statics.max_iterations)
-      return failure(scene_.name + ": no equilibrium was found; apply less load, or raise newton_iterations");
+      return input_error(scene_.name + ": no equilibrium was found; apply less load, or raise newton_iterations");
     sum.residual = relative(report.residual);
     return sum;
   }
@@ -138,6 +141,13 @@ class HeldMotion final : public SceneMotion {
   std::string encode_state() const override { return encode_subspace_state(dynamics_.state()); }
 
  private:
+  /// Newton's method stops when the residual is small enough, or at its limit. A limit of one is a scheme of its own.
+  bool converged(const SubspaceReport& report) const {
+    const SubspaceSettings& settings = dynamics_.settings();
+    return settings.integrator == SubspaceIntegrator::central_differences || settings.max_iterations == 1 ||
+           report.iterations < settings.max_iterations || report.residual <= settings.tolerance;
+  }
+
   double relative(double residual) const { return residual / std::max(loads_.scale(), 1e-300); }
 
   const Scene& scene_;

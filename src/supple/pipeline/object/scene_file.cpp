@@ -2,6 +2,7 @@
 #include "supple/pipeline/object/scene_file.h"
 
 #include <fmt/format.h>
+#include "supple/fem/material_limits.h"
 
 #include "supple/io/file.h"
 #include "supple/pipeline/toml_reader.h"
@@ -70,11 +71,15 @@ void read_elasticity(TomlReader& toml, const toml::table& table, SceneMaterial& 
   toml.read(table, "young", material.young);
   toml.read(table, "poisson", material.poisson);
   toml.read(table, "density", material.density);
-  if (material.young && !(*material.young > 0)) toml.fail(*table.get("young"), "\"young\" must be positive (pascals)");
-  if (material.density && !(*material.density > 0))
-    toml.fail(*table.get("density"), "\"density\" must be positive (kg/m³)");
-  if (material.poisson && !(*material.poisson > -1 && *material.poisson < 0.5))
-    toml.fail(*table.get("poisson"), "\"poisson\" must be greater than -1 and less than 0.5");
+  if (material.young && !(*material.young > 0 && *material.young <= stiffest_young))
+    toml.fail(*table.get("young"),
+              fmt::format("\"young\" must be positive and at most {:g} (pascals)", stiffest_young));
+  if (material.density && !(*material.density > 0 && *material.density <= highest_density))
+    toml.fail(*table.get("density"),
+              fmt::format("\"density\" must be positive and at most {:g} (kg/m³)", highest_density));
+  if (material.poisson && !(*material.poisson > -1 && *material.poisson <= highest_poisson))
+    toml.fail(*table.get("poisson"),
+              fmt::format("\"poisson\" must be greater than -1 and less than 0.5, at most {:g}", highest_poisson));
 }
 
 SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene& scene) {
@@ -113,6 +118,8 @@ void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
 
 // ---- what holds and pushes it ---------------------------------------------------------------------------------------
 
+constexpr double strongest_gravity = 1e6;  // [m/s²]: a thousand times that of a crash
+
 TimeWindow read_window(TomlReader& toml, const toml::table& table) {
   TimeWindow window;
   toml.read(table, "start", window.start);
@@ -137,6 +144,8 @@ SceneForce read_force(TomlReader& toml, const toml::table& table) {
 
 void read_loads(TomlReader& toml, const toml::table& root, Scene& scene) {
   toml.read(root, "gravity", scene.gravity);
+  if (!(scene.gravity.norm() <= strongest_gravity))
+    toml.fail(*root.get("gravity"), fmt::format("\"gravity\" must be at most {:g} m/s²", strongest_gravity));
   toml.tables(root, "fix", [&](const toml::table& table) {
     toml.only_keys(table, "[[fix]]", Keys{"select"});
     toml.require(table, "[[fix]]", "select");

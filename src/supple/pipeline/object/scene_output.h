@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a scene, all or nothing: collected in a hidden folder beside the target, moved into it when complete.
+// The files of a scene, all or nothing: they wait in a FileTransaction until all are complete.
 #pragma once
 
+#include "supple/io/file_transaction.h"
 #include "supple/io/mesh/vtu.h"
 #include "supple/pipeline/object/scene_body.h"
 
@@ -21,22 +22,17 @@ class SceneFiles {
  public:
   /// Prepares the scene's output folder. Where the scene names none, every call does nothing.
   explicit SceneFiles(const Scene& scene);
-  ~SceneFiles();
-  SceneFiles(const SceneFiles&) = delete;
-  SceneFiles& operator=(const SceneFiles&) = delete;
 
-  /// Finds out early whether the target can be written.
-  Status open();
+  /// Finds out early whether the target can be written; its folder is made as part of the transaction.
+  Status open(FileTransaction& files);
   Status add_frame(const SceneBody& body, const DynamicsState& state);
   void add_row(const HistoryRow& row);
-  /// Writes what comes last and moves everything into place; returns the paths a user wants to know.
+  /// Writes what comes last; returns the paths a user wants to know.
   Result<std::vector<std::filesystem::path>> finish(const SceneBody& body, const VtuFields& final_fields);
 
  private:
-  Status move_into_place();
-
   const Scene& scene_;
-  std::filesystem::path staging_;
+  bool wanted_ = false;  ///< there is a folder to write to
   std::vector<PvdFrame> frames_;
   std::string history_;
 };

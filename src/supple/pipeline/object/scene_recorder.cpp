@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/object/scene_recorder.h"
 
+#include <fmt/format.h>
+
+#include "supple/mesh/bounds.h"
+
 namespace supple {
 namespace {
 
@@ -13,7 +17,7 @@ Peak largest_displacement(const VecX& u) {
   Peak peak;
   for (Index v = 0; v < u.size() / 3; ++v) {
     const double length = u.segment<3>(3 * v).norm();
-    if (length > peak.length) peak = {length, v};
+    if (!(length <= peak.length)) peak = {length, v};
   }
   return peak;
 }
@@ -39,7 +43,7 @@ SceneSummary summarize(const SceneBody& body) {
 
 HistoryRow SceneRecorder::measure(const VecX& u, double time, double kinetic, double elastic) {
   const Peak peak = largest_displacement(u);
-  if (peak.length > summary_.peak_displacement) {
+  if (!(peak.length <= summary_.peak_displacement)) {
     summary_.peak_displacement = peak.length;
     summary_.peak_vertex = peak.vertex;
     summary_.peak_time = time;
@@ -49,7 +53,15 @@ HistoryRow SceneRecorder::measure(const VecX& u, double time, double kinetic, do
   return row;
 }
 
-void SceneRecorder::conclude(const HistoryRow& last) {
+Status SceneRecorder::conclude(const HistoryRow& last) {
+  constexpr double farthest_stretch = 1000, farthest_flight = 1e9;  // times the body's size; [m]
+  const double size = bounds_of(vertices_of(body_.mesh)).diagonal();
+  const double most = body_.fixed.empty() ? farthest_flight : farthest_stretch * size;
+  if (!(summary_.peak_displacement <= most))
+    return input_error(
+        fmt::format("{}: the loads carry the body, which is {:.3g} m large, by {:.3g} m; apply smaller "
+                    "loads, or check units and time step",
+                    scene_.name, size, summary_.peak_displacement));
   summary_.time = last.time;
   summary_.kinetic_energy = last.kinetic;
   summary_.elastic_energy = last.elastic;
@@ -57,6 +69,7 @@ void SceneRecorder::conclude(const HistoryRow& last) {
   summary_.final_displacement = last.largest_displacement;
   for (std::size_t k = 0; k < scene_.tracks.size(); ++k)
     summary_.tracks.push_back({scene_.tracks[k].name, body_.tracks[k].size(), last.tracks[k]});
+  return {};
 }
 
 }  // namespace supple

@@ -17,8 +17,9 @@ class SceneRecorder {
 
   /// Measures the displacements u, and keeps the peak.
   HistoryRow measure(const VecX& u, double time, double kinetic, double elastic);
-  /// Completes the summary at the end of the run.
-  void conclude(const HistoryRow& last);
+  /// Completes the summary at the end of the run. Fails where the body was carried or stretched farther than any can
+  /// be: numbers that no load of this world leads to are a slip of units, and no result.
+  Status conclude(const HistoryRow& last);
 
  private:
   const Scene& scene_;

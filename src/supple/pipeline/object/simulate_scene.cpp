@@ -5,10 +5,13 @@
 
 #include "supple/asset/archive.h"
 #include "supple/base/clock.h"
-#include "supple/io/mesh/mesh_file.h"
+#include "supple/io/file.h"
+#include "supple/io/mesh/obj.h"
 #include "supple/io/motion/pc2.h"
 #include "supple/pipeline/object/scene_motion.h"
 #include "supple/pipeline/object/scene_recorder.h"
+
+#include <fstream>
 
 namespace supple {
 namespace {
@@ -16,9 +19,14 @@ namespace {
 /// The point cache of the model's surface, and the surface beside it.
 class CacheFiles {
  public:
-  CacheFiles(const SubspaceModel& model, std::filesystem::path path) : model_(model), path_(std::move(path)) {}
+  CacheFiles(const SubspaceModel& model, std::filesystem::path path)
+      : model_(model), path_(std::move(path)), shape_(path_), mark_("# surface of a point cache of supple\n") {
+    shape_.replace_extension(".obj");
+  }
 
-  Status open(const Scene& scene) {
+  Status open(const Scene& scene, bool force) {
+    if (!force) SUPPLE_RETURN_IF_ERROR(check_shape());
+    SUPPLE_RETURN_IF_ERROR(check_output(shape_));
     const int every = std::max(1, scene.output.every);
     Result<Pc2Writer> writer =
         Pc2Writer::open(path_, {.points = model_.surface.vertex_count(), .samples = scene.step_count() / every + 1});
@@ -33,16 +41,27 @@ class CacheFiles {
     Surface surface;
     surface.vertices = model_.surface.rest_positions;
     surface.triangles = model_.surface.triangles;
-    std::filesystem::path shape = path_;
-    shape.replace_extension(".obj");
-    SUPPLE_RETURN_IF_ERROR(save_mesh(surface, shape));
+    SUPPLE_RETURN_IF_ERROR(write_file_atomically(shape_, mark_ + encode_obj(surface)));
     SUPPLE_RETURN_IF_ERROR(writer_->finish());
-    return std::vector<std::filesystem::path>{path_, shape};
+    return std::vector<std::filesystem::path>{path_, shape_};
   }
 
  private:
+  /// The user has named the point cache only; what stands beside it is replaced if an earlier run wrote it.
+  Status check_shape() const {
+    std::error_code none;
+    if (!std::filesystem::exists(shape_, none)) return {};
+    std::string start(mark_.size(), '\0');
+    std::ifstream there(shape_, std::ios::binary);
+    if (there.read(start.data(), std::ssize(start)) && start == mark_) return {};
+    return usage_error(fmt::format(
+        "{} is there already, and the surface of the point cache would replace it; name another -o, or --force",
+        shape_.string()));
+  }
+
   const SubspaceModel& model_;
-  std::filesystem::path path_;
+  std::filesystem::path path_, shape_;
+  std::string mark_;
   std::optional<Pc2Writer> writer_;
 };
 
@@ -65,8 +84,11 @@ class SceneRun {
     motion_ = std::move(*motion);
     for (std::string& warning : motion_->warnings()) summary_.scene.warnings.push_back(std::move(warning));
     if (!options_.resume.empty()) SUPPLE_RETURN_IF_ERROR(motion_->resume(options_.resume));
-    return cache_ ? cache_->open(scene_) : folder_.open();
+    if (!options_.save_state.empty()) SUPPLE_RETURN_IF_ERROR(check_output(options_.save_state));
+    return cache_ ? cache_->open(scene_, options_.force) : folder_.open(files_);
   }
+
+  Status commit() { return files_.commit(); }
 
   Status run_static(Progress& progress) {
     progress.stage("finding the equilibrium");
@@ -76,7 +98,7 @@ class SceneRun {
     summary_.scene.newton_iterations = report->iterations;
     summary_.scene.residual = report->residual;
     const HistoryRow row = measure();
-    recorder_.conclude(row);
+    SUPPLE_RETURN_IF_ERROR(recorder_.conclude(row));
     folder_.add_row(row);
     return finish();
   }
@@ -94,7 +116,7 @@ class SceneRun {
       SUPPLE_RETURN_IF_ERROR(advance(step));
       progress.update(static_cast<double>(step + 1) / steps);
     }
-    recorder_.conclude(measure());
+    SUPPLE_RETURN_IF_ERROR(recorder_.conclude(measure()));
     std::sort(step_seconds_.begin(), step_seconds_.end());
     summary_.step_seconds = step_seconds_[step_seconds_.size() / 2];
     summary_.worst_step_seconds = step_seconds_.back();
@@ -107,7 +129,7 @@ class SceneRun {
     const MotionReport report = motion_->step(start_ + (step + 1) * scene_.dynamics.time_step);
     step_seconds_.push_back(seconds_since(begin));
     if (report.recovered) {
-      return failure(
+      return input_error(
           fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt, more damping or a smaller "
                       "load",
                       scene_.name, motion_->time()));
@@ -162,6 +184,7 @@ class SceneRun {
   const SimulateOptions& options_;
   const SceneBody& body_;
   SimulationSummary& summary_;
+  FileTransaction files_;
   SceneFiles folder_;
   SceneRecorder recorder_;
   std::optional<CacheFiles> cache_;
@@ -195,6 +218,7 @@ Result<SimulationSummary> simulate_scene(const Scene& given, const SimulateOptio
   summary.scene.setup_seconds = seconds_since(start);
   const Clock::time_point begin = Clock::now();
   SUPPLE_RETURN_IF_ERROR(scene.dynamic ? run.run_dynamic(progress) : run.run_static(progress));
+  SUPPLE_RETURN_IF_ERROR(run.commit());
   summary.scene.solve_seconds = seconds_since(begin);
   return summary;
 }

@@ -16,6 +16,7 @@ struct SimulateOptions {
   std::filesystem::path point_cache;  ///< a .pc2 instead of the scene's folder; dynamic scenes only
   std::filesystem::path resume;       ///< a state to begin with (runtime/subspace/state_archive.h)
   std::filesystem::path save_state;   ///< where the last state goes
+  bool force = false;                 ///< the surface beside the point cache may replace any file
 };
 
 struct SimulationSummary {

@@ -31,7 +31,7 @@ Result<StaticsResult> find_equilibrium(const Scene& scene, const SceneBody& body
     if (!result.ok()) return result;
     iterations += result->newton_iterations;
   }
-  return failure("the pressure did not settle on the deformed surface; apply less of it");
+  return input_error("the pressure did not settle on the deformed surface; apply less of it");
 }
 
 Vec3 reaction_of(const SceneBody& body, const VecX& u, const VecX& external) {
@@ -57,7 +57,7 @@ Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, 
   summary.reaction = reaction_of(body, result->u, body.external_force(result->u, 0));
   SceneRecorder recorder(scene, body, summary);
   const HistoryRow row = recorder.measure(result->u, 0, 0, body.body.energy(result->u));
-  recorder.conclude(row);
+  SUPPLE_RETURN_IF_ERROR(recorder.conclude(row));
   files.add_row(row);
   VtuFields fields;
   fields.points.push_back(vtu_vectors("displacement", result->u));
@@ -73,7 +73,7 @@ Status advance(const Scene& scene, const SceneBody& body, FullDynamics& dynamics
                SceneSummary& summary) {
   const StepReport report = dynamics.step(state, body.external_force(state.u, state.time + scene.dynamics.time_step));
   if (report.recovered) {
-    return failure(
+    return input_error(
         fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt, more damping, or the "
                     "stable_neo_hookean material",
                     scene.name, state.time));
@@ -101,7 +101,7 @@ Status run_dynamic(const Scene& scene, const SceneBody& body, SceneFiles& files,
     files.add_row(row);
     if (scene.output.every > 0 && step % scene.output.every == 0) SUPPLE_RETURN_IF_ERROR(files.add_frame(body, state));
     if (step == steps) {
-      recorder.conclude(row);
+      SUPPLE_RETURN_IF_ERROR(recorder.conclude(row));
       break;
     }
     if (progress.cancelled()) return failure("cancelled");
@@ -130,12 +130,14 @@ Result<SceneSummary> solve_scene(const Scene& scene, Progress& progress) {
   const Result<SceneBody> body = make_scene_body(scene);
   SUPPLE_RETURN_IF_ERROR(body);
   SceneSummary summary = summarize(*body);
+  FileTransaction transaction;
   SceneFiles files(scene);
-  SUPPLE_RETURN_IF_ERROR(files.open());
+  SUPPLE_RETURN_IF_ERROR(files.open(transaction));
   summary.setup_seconds = seconds_since(start);
   const Clock::time_point begin = Clock::now();
   SUPPLE_RETURN_IF_ERROR(scene.dynamic ? run_dynamic(scene, *body, files, summary, progress)
                                        : run_static(scene, *body, files, summary, progress));
+  SUPPLE_RETURN_IF_ERROR(transaction.commit());
   summary.solve_seconds = seconds_since(begin);
   return summary;
 }

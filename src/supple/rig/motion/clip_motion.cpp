@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/motion/clip_motion.h"
 
+#include "supple/rig/motion/lean_keys.h"
 #include "supple/rig/motion/round_corners.h"
 
 #include <algorithm>
@@ -25,6 +26,12 @@ std::vector<double> all_key_times(const Clip& clip) {
   std::set<double> times;
   for (const Channel& channel : clip.channels) times.insert(channel.times.begin(), channel.times.end());
   return {times.begin(), times.end()};
+}
+
+/// Where the root stands in the rig's space before any placement.
+Vec3 rest_place_of_root(const CharacterRig& rig) {
+  if (rig.root() < 0) return Vec3::Zero();
+  return world_matrix(rig.skeleton(), rest_pose(rig.skeleton()), rig.root()).translation();
 }
 
 using Cuts = std::span<const std::pair<double, double>>;
@@ -125,21 +132,26 @@ Clip ease_jumps(const Clip& clip, Cuts cuts) {
 }
 
 ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, double height)
-    : rig_(&rig), clip_(&clip), loop_(loop && clip.duration > first_key(clip)), start_(first_key(clip)) {
+    : rig_(&rig),
+      clip_(&clip),
+      lean_(with_lean_keys(clip)),
+      loop_(loop && clip.duration > first_key(clip)),
+      start_(first_key(clip)) {
+  const Vec3 root = rest_place_of_root(rig);
   CharacterPose before = rig.neutral();
   CharacterPose after = before;
   rig.sample(clip, start_, ClipWrap::hold, before);
   rig.sample(clip, clip.duration, ClipWrap::hold, after);
   round_ = after.placement * before.placement.inverse();
   // A key that steps has its jump between the last moment before it and itself.
-  const std::vector<double> times = all_key_times(clip);
+  const std::vector<double> times = all_key_times(lean_);
   for (std::size_t k = 0; k + 1 < times.size(); ++k) {
     for (const auto& [from, to] : {std::pair{times[k], times[k + 1] - moment}, {times[k + 1] - moment, times[k + 1]}}) {
       if (to <= from) continue;
       rig.sample(clip, from, ClipWrap::hold, before);
       rig.sample(clip, to, ClipWrap::hold, after);
       const double seconds = std::max(to - from, 1.0 / 1000);
-      const double moved = (after.placement.translation - before.placement.translation).norm() / height;
+      const double moved = (after.placement * root - before.placement * root).norm() / height;
       const double turned = after.placement.rotation.angularDistance(before.placement.rotation);
       const double posed = pose_distance(rig.rig()->layout(), before.p, after.p);
       if (moved > std::max(0.25, fastest * seconds) || turned > std::max(1.0, fastest_turn * seconds) ||
@@ -148,7 +160,7 @@ ClipMotion::ClipMotion(const CharacterRig& rig, const Clip& clip, bool loop, dou
     }
   }
   // The root goes on in a loop; limbs that end elsewhere than they began are put back.
-  eased_ = ease_jumps(clip, cuts_);
+  eased_ = ease_jumps(lean_, cuts_);
   rig.sample(clip, start_, ClipWrap::hold, before);
   rig.sample(eased_, clip.duration, ClipWrap::hold, after);
   if (loop_ && pose_distance(rig.rig()->layout(), before.p, after.p) > closed_loop)

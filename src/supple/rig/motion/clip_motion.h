@@ -8,7 +8,9 @@
 // Lesser jumps (keys that step, or lie so close together that they mean to) are motion, but one in no time at all: its
 // acceleration would be whatever the time step makes of it. So what moves the flesh takes a fifteenth of a second for
 // them, or the time to the next key if that is less: stepped keys at the rate of frames are the motion they sample.
-// Corners where straight lines between keys meet are rounded (round_corners.h).
+// Corners where straight lines between keys meet are rounded (round_corners.h). Keys that say nothing new, because the
+// lines between their neighbours pass through them, are left out before all this (lean_keys.h).
+// How far a root moves is asked where it is: about a far origin, the least turn would carry it far.
 #pragma once
 
 #include "supple/rig/character_rig.h"
@@ -39,6 +41,7 @@ class ClipMotion {
 
   const CharacterRig* rig_;
   const Clip* clip_;
+  Clip lean_;  ///< without keys that say nothing new
   bool loop_;
   double start_;
   Clip eased_;                                   ///< without jumps other than cuts …

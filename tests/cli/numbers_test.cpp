@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every numeric option of every verb against what isn't a number one can work with. The options are those that --help
+// lists, so that a new one is tried as well.
+#include "cli/run_cli.h"
+#include "supple/io/mesh/mesh_file.h"
+#include "supple/mesh/box.h"
+
+#include <map>
+#include <regex>
+#include <set>
+
+namespace supple::cli_numbers_test {
+namespace {
+
+/// What --help calls the value of an option that takes no number.
+const std::set<std::string> words = {"FILE", "OUT",    "DIR",   "TOML",    "NAME",  "WHICH",  "FORMAT", "SELECT",
+                                     "PATH", "FOLDER", "MODEL", "VERSION", "PARTS", "SAMPLE", "[FILE]", "TEXT"};
+
+/// How to call each verb so that it gets as far as its inputs, which aren't there.
+const std::map<std::string, std::vector<std::string>> calls = {
+    {"inspect", {"missing.veg"}},
+    {"bake", {"missing.glb", "-o", "x.glb"}},
+    {"compare", {"missing.glb"}},
+    {"convert", {"missing.veg", "x.veg"}},
+    {"mesh", {"missing.obj", "-o", "x.veg"}},
+    {"modes", {"missing.veg"}},
+    {"solve", {"missing.veg"}},
+    {"build", {"missing.veg", "-o", "x.supple"}},
+    {"sketch", {"missing.veg", "--grab", "max-x", "--path", "0,0.1,0", "-o", "x.sketch"}},
+    {"simulate", {"missing.toml"}},
+    {"haptics", {"missing.supple"}},
+    {"init", {"missing.glb"}},
+    {"example", {"no such example"}},
+    {"demo", {"no such sample"}},
+    {"bench", {"no such benchmark"}},
+};
+
+class Numbers : public CliTest {
+ protected:
+  std::vector<std::string> verbs() const {
+    std::vector<std::string> names;
+    const std::string help = supple({"--help"}).out;
+    const std::regex line("\n  ([a-z]+) +[A-Z]");
+    for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at) names.push_back((*at)[1]);
+    return names;
+  }
+  /// "--rate" and what it takes.
+  std::map<std::string, std::string> options_of(const std::string& verb) const {
+    std::map<std::string, std::string> options;
+    const std::string help = supple({verb, "--help"}).out;
+    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,…\\[\\]]+)(?=\\s)");
+    for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
+      if (!words.contains((*at)[2])) options[(*at)[1]] = (*at)[2];
+    return options;
+  }
+};
+
+TEST_F(Numbers, EveryOptionRefusesWhatIsNoNumber) {
+  std::size_t tried = 0;
+  const std::vector<std::string> all = verbs();
+  EXPECT_GE(all.size(), 14u);
+  for (const std::string& verb : all) {
+    ASSERT_TRUE(calls.contains(verb)) << "add the verb " << verb << " to this table";
+    for (const auto& [option, kind] : options_of(verb)) {
+      for (std::string value : {"nan", "inf", "-inf", "1e400", "1e300", "-1e300", "ten"}) {
+        if (kind == "X,Y,Z") value = "0," + value + ",0";
+        std::vector<std::string> command = {verb};
+        command.insert(command.end(), calls.at(verb).begin(), calls.at(verb).end());
+        command.push_back(option + "=" + value);
+        const CliRun run = supple(command);
+        // Gravity of a recipe is read after the character.
+        const bool late = kind == "X,Y,Z" && run.code == 3;
+        EXPECT_TRUE(run.code == 2 || late) << verb << " " << option << " " << value << ": " << run.code << run.err;
+        EXPECT_LT(run.err.size(), 300u) << run.err;
+        ++tried;
+      }
+      for (const std::string value : {"0", "-1"}) {
+        std::vector<std::string> command = {verb};
+        command.insert(command.end(), calls.at(verb).begin(), calls.at(verb).end());
+        command.push_back(option + "=" + value);
+        const CliRun run = supple(command);
+        EXPECT_TRUE(run.code == 2 || run.code == 3) << verb << " " << option << " " << value << ": " << run.err;
+      }
+    }
+  }
+  EXPECT_GT(tried, 200u);
+}
+
+/// Numbers of files that are users' input: the exit code is 3 and the sentence names the file.
+TEST_F(Numbers, OfScenesAreUsersInput) {
+  ASSERT_TRUE(save_mesh(make_tet_box({4, 1, 1}, {4, 1, 1}), path("beam.veg")).ok());
+  const std::string start = "mesh = \"beam.veg\"\n[[fix]]\nselect = \"min-x\"\n";
+  const std::string dynamic = "[solver]\nkind = \"dynamic\"\ndt = 0.01\nduration = 0.1\n";
+  const std::map<std::string, std::string> scenes = {
+      {"stiff.toml", start + "[material]\nyoung = 1e300\n" + dynamic},
+      {"frozen.toml", start + "[material]\npoisson = 0.49999999\n" + dynamic},
+      {"dense.toml", start + "[material]\ndensity = 1e300\n" + dynamic},
+      {"heavy.toml", "gravity = [0, -1e30, 0]\n" + start + dynamic},
+      {"pushed.toml", start + "[[force]]\nselect = \"max-x\"\ntotal = [0, 1e30, 0]\n" + dynamic},
+      {"nan.toml", "gravity = [0, nan, 0]\n" + start + dynamic}};
+  for (const auto& [name, text] : scenes) {
+    spill(path(name), text);
+    expect_refusal({"solve", name}, 3, name);
+  }
+}
+
+TEST_F(Numbers, OfModelsThatBreakDownAreUsersInput) {
+  ASSERT_TRUE(save_mesh(make_tet_box({4, 1, 1}, {4, 1, 1}), path("beam.veg")).ok());
+  ASSERT_EQ(supple({"build", "beam.veg", "--fix", "min-x", "-n", "3", "-r", "4", "-o", "beam.supple"}).code, 0);
+  const auto scene = [](const std::string& force, const std::string& more) {
+    return "mesh = \"beam.supple\"\n[[force]]\nselect = \"max-x\"\ntotal = [0, " + force +
+           ", 0]\n[solver]\nkind = \"dynamic\"\ndt = 0.01\nduration = 0.1\n" + more;
+  };
+  spill(path("pushed.toml"), scene("1e30", ""));
+  expect_refusal({"simulate", "pushed.toml", "-o", "x.pc2"}, 3, "pushed.toml");
+  EXPECT_FALSE(std::filesystem::exists(path("x.pc2")));
+  // One iteration short of an answer: told, as `solve` does.
+  spill(path("limit.toml"), scene("-1e5", "newton_iterations = 2\nnewton_tolerance = 1e-12\n"));
+  const CliRun run = supple({"simulate", "limit.toml", "-o", "y.pc2"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("stopped at the limit of 2 Newton iterations"), std::string::npos) << run.err;
+  const nlohmann::json told = supple_json({"simulate", "limit.toml", "-o", "y.pc2"});
+  EXPECT_EQ(told["converged"], false);
+}
+
+TEST_F(Numbers, OfBuildsAreEstimatedBeforeMemoryRunsOut) {
+  std::string soup;
+  for (int k = 0; k < 4000; ++k) {
+    const double x = std::fmod(k * 0.754877666, 1), y = std::fmod(k * 0.569840291, 1), z = std::fmod(k * 0.362437, 1);
+    for (const auto& [dx, dy] : {std::pair{0.0, 0.0}, {0.02, 0.0}, {0.0, 0.02}})
+      soup += "v " + std::to_string(x + dx) + " " + std::to_string(y + dy) + " " + std::to_string(z) + "\n";
+    soup += "f -3 -2 -1\n";
+  }
+  spill(path("soup.obj"), soup);
+  expect_refusal({"mesh", "soup.obj", "-o", "soup.veg"}, 3, "4000 loose pieces");
+}
+
+}  // namespace
+}  // namespace supple::cli_numbers_test
