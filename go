@@ -160,7 +160,7 @@ verb_demo() {
   local folder=out/demo
   local gallery
   gallery=build/$(preset)/supple_gallery
-  ./supple example mascot -o "$folder" --quiet
+  ./supple example mascot -o "$folder" --force --quiet
   ./supple bake "$folder/mascot.toml" -o "$folder/mascot_soft.glb" "$@"
   printf 'mascot\t%s\t%s\n' "$folder/mascot.glb" "$folder/mascot_soft.glb" >"$folder/pairs.tsv"
   "$gallery" sheet "$folder/pairs.tsv" -o "$folder/mascot.png"
@@ -207,7 +207,7 @@ verb_gallery() {
 gallery_inputs() {
   local gallery=$1 assets=$2 folder=$3 character file
   for character in mascot arm bear gorilla; do
-    ./supple example "$character" -o "$folder/in" --quiet
+    ./supple example "$character" -o "$folder/in" --force --quiet
     printf '%s\t%s\t%s\n' "$character" "$folder/in/$character.glb" "$folder/soft/$character.glb"
   done
   [[ -d $assets ]] || { say "there is no $assets, so the gallery shows the examples alone"; return 0; }

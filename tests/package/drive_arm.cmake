@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run_or_fail.cmake)
 file(REMOVE_RECURSE ${WORK})
 
-run_or_fail(${SUPPLE} example arm -o ${WORK})
+run_or_fail(${SUPPLE} example arm -o ${WORK} --force)
 file(WRITE ${WORK}/small.toml "input = \"arm.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n")
 run_or_fail(${SUPPLE} build ${WORK}/small.toml -o ${WORK}/small.supple --no-cache)
 

@@ -27,7 +27,7 @@ function(build_consumer folder compiler flags)
 endfunction()
 
 # An asset to drive, made by the command that was installed.
-run_or_fail(${WORK}/moved/bin/supple example arm -o ${WORK}/arm)
+run_or_fail(${WORK}/moved/bin/supple example arm -o ${WORK}/arm --force)
 file(WRITE ${WORK}/arm/small.toml "input = \"arm.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n")
 run_or_fail(${WORK}/moved/bin/supple build ${WORK}/arm/small.toml -o ${WORK}/small.supple --no-cache)
 function(drive folder)

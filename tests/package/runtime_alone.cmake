@@ -16,7 +16,7 @@ run_or_fail(${WORK}/runtime_alone)
 
 # The examples drive a character with it.
 if(SUPPLE)
-  run_or_fail(${SUPPLE} example arm -o ${WORK}/arm)
+  run_or_fail(${SUPPLE} example arm -o ${WORK}/arm --force)
   file(WRITE ${WORK}/arm/small.toml "input = \"arm.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n")
   run_or_fail(${SUPPLE} build ${WORK}/arm/small.toml -o ${WORK}/small.supple --no-cache)
   foreach(program IN ITEMS drive_arm drive_arm_c)

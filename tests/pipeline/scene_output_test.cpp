@@ -2,6 +2,8 @@
 // The files of a scene: all of them or none, in a folder that may exist already.
 #include "supple/pipeline/object/scene_output.h"
 
+#include "supple/io/file_transaction.h"
+
 #include "supple/io/file.h"
 
 #include <gtest/gtest.h>
@@ -41,14 +43,17 @@ class SceneOutput : public testing::Test {
 
 TEST_F(SceneOutput, NothingIsSeenBeforeTheEndAndAllOfItThen) {
   const SceneBody body = make_scene_body(scene_).value();
+  FileTransaction transaction;
   SceneFiles output(scene_);
-  ASSERT_TRUE(output.open().ok());
+  ASSERT_TRUE(output.open(transaction).ok());
   for (const double t : {0.0, 0.5}) {
     ASSERT_TRUE(output.add_frame(body, moved(body, t)).ok());
     output.add_row({t, 1, 2, 3, 4, {Vec3(t, 0.25, 0)}});
   }
-  EXPECT_FALSE(fs::exists(folder_ / "out"));
   const auto written = output.finish(body, {}).value();
+  for (const fs::path& file : written) EXPECT_FALSE(fs::exists(file));
+  EXPECT_FALSE(fs::exists(folder_ / "out/frame_000000.vtu"));
+  ASSERT_TRUE(transaction.commit().ok());
   EXPECT_EQ(files(folder_ / "out"),
             (std::set<std::string>{"final.vtu", "frame_000000.vtu", "frame_000001.vtu", "history.csv", "series.pvd"}));
   EXPECT_EQ(written, (std::vector<fs::path>{folder_ / "out/series.pvd", folder_ / "out/final.vtu",
@@ -63,8 +68,9 @@ TEST_F(SceneOutput, WhatIsNotFinishedLeavesNothing) {
   ASSERT_TRUE(write_file_atomically(folder_ / "out/final.vtu", "old").ok());
   const SceneBody body = make_scene_body(scene_).value();
   {
+    FileTransaction transaction;
     SceneFiles output(scene_);
-    ASSERT_TRUE(output.open().ok());
+    ASSERT_TRUE(output.open(transaction).ok());
     ASSERT_TRUE(output.add_frame(body, moved(body, 0)).ok());
   }
   EXPECT_EQ(files(folder_), std::set<std::string>{"out"});
@@ -76,16 +82,19 @@ TEST_F(SceneOutput, OtherFilesOfTheFolderStay) {
   fs::create_directory(folder_ / "out");
   ASSERT_TRUE(write_file_atomically(folder_ / "out/notes.txt", "mine").ok());
   const SceneBody body = make_scene_body(scene_).value();
+  FileTransaction transaction;
   SceneFiles output(scene_);
-  ASSERT_TRUE(output.open().ok());
+  ASSERT_TRUE(output.open(transaction).ok());
   ASSERT_TRUE(output.finish(body, {}).ok());
+  ASSERT_TRUE(transaction.commit().ok());
   EXPECT_EQ(files(folder_ / "out"), (std::set<std::string>{"final.vtu", "history.csv", "notes.txt"}));
 }
 
 TEST_F(SceneOutput, AFileInPlaceOfTheFolderIsRefusedBeforeAnyWork) {
   ASSERT_TRUE(write_file_atomically(folder_ / "out", "a file").ok());
+  FileTransaction transaction;
   SceneFiles output(scene_);
-  const Status status = output.open();
+  const Status status = output.open(transaction);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("it is a file; name a folder"), std::string::npos) << status.error().message;
   EXPECT_EQ(read_file(folder_ / "out").value(), "a file");
@@ -94,10 +103,12 @@ TEST_F(SceneOutput, AFileInPlaceOfTheFolderIsRefusedBeforeAnyWork) {
 TEST_F(SceneOutput, WithoutAFolderNothingIsWritten) {
   scene_.output.directory.clear();
   const SceneBody body = make_scene_body(scene_).value();
+  FileTransaction transaction;
   SceneFiles output(scene_);
-  ASSERT_TRUE(output.open().ok());
+  ASSERT_TRUE(output.open(transaction).ok());
   ASSERT_TRUE(output.add_frame(body, moved(body, 0)).ok());
   EXPECT_TRUE(output.finish(body, {}).value().empty());
+  ASSERT_TRUE(transaction.commit().ok());
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 

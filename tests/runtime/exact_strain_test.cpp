@@ -79,7 +79,7 @@ VecX differences(const Exact& exact, double bend) {
   const std::vector<Vec3> x = exact.positions(bend);
   std::vector<Vec3> points;
   for (const Index v : exact.model->points) points.push_back(x[to_size(v)]);
-  FrameField<T> frames(*exact.model);
+  FrameField<T> frames(exact.model->sites);
   frames.update(points);
   forces.set_pose({}, points, &frames);
   const ElasticBody body = ElasticBody::create(exact.limb.body.mesh, exact.model->material)
@@ -130,7 +130,7 @@ TEST(ExactStrain, DampingJoinsTheEquationsAndThePath) {
   const std::vector<Vec3> x = exact.positions(0.8);
   std::vector<Vec3> points;
   for (const Index v : exact.model->points) points.push_back(x[to_size(v)]);
-  FrameField<double> frames(*exact.model);
+  FrameField<double> frames(exact.model->sites);
   frames.update(points);
   forces.set_pose({}, points, &frames);
   forces.evaluate(padded(forces, 0.01 * random_vector(Exact::columns, 5)).data());

@@ -120,7 +120,10 @@ Status FileTransaction::make_folder(const fs::path& folder) {
     missing.push_back(at);
   for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
     code.clear();
-    if (fs::create_directory(*at, code)) new_folders_.push_back(*at);
+    if (fs::create_directory(*at, code)) {
+      new_folders_.push_back(*at);
+      note_new_folder(*at);
+    }
     if (code) break;
   }
   if (fs::is_directory(whole)) return {};

@@ -26,6 +26,7 @@ struct StagingFolders {
   std::mutex mutex;
   std::set<fs::path> ours;                                     ///< that exist now
   std::map<fs::path, std::weak_ptr<StagingFolder>> by_parent;  ///< to be shared
+  std::vector<fs::path> made;                                  ///< folders for outputs, parents first
 };
 
 /// Never destroyed: files may be discarded while the program ends.
@@ -127,9 +128,16 @@ fs::path StagingFolder::new_name(const fs::path& target) {
   return path_ / fmt::format("{}-{}", ++counter, target.filename().string().substr(0, 200));
 }
 
+void note_new_folder(const fs::path& folder) {
+  const std::lock_guard lock(folders().mutex);
+  folders().made.push_back(folder);
+}
+
 void exit_without_unfinished_files(int code) {
   folders().mutex.lock();
   for (const fs::path& path : folders().ours) remove_folder(path);
+  std::error_code not_empty;
+  for (auto path = folders().made.rbegin(); path != folders().made.rend(); ++path) fs::remove(*path, not_empty);
   ::_exit(code);
 }
 

@@ -33,6 +33,9 @@ class StagingFolder {
 /// Held while files that belong together are put in place, so that ending the process doesn't come between them.
 std::mutex& staging_mutex();
 
+/// Remembers a folder that was made for outputs: where none came to lie in it, it goes when the process ends at once.
+void note_new_folder(const std::filesystem::path& folder);
+
 /// Removes all files that this process hasn't finished and ends it at once, without leaving any scope: for a process
 /// that shall end although it is busy.
 [[noreturn]] void exit_without_unfinished_files(int code);

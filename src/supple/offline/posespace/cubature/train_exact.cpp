@@ -102,14 +102,19 @@ class ExactTrainer {
     const Cubature chosen =
         most > 0 ? select_cubature(samples, {.most_sites = most, .tolerance = 0}, progress_)
                  : select_cubature(samples, {.most_sites = 8 * size + 64}, progress_, [&](const Cubature& now) {
-                     return cubature_error(watched, now) <= force_share * settings_.tolerance &&
-                            cubature_error(watched_answers, now) <= answer_share * settings_.tolerance;
+                     return cubature_error(watched, now) <= force_share * tolerance() &&
+                            cubature_error(watched_answers, now) <= answer_share * tolerance();
                    });
     if (progress_.cancelled()) return;
     finish(candidates, chosen, result);
   }
 
  private:
+  /// A step costs elements × coordinates: where coordinates are few, more elements are cheap, and seen.
+  double tolerance() const {
+    return settings_.tolerance * std::clamp(std::sqrt(static_cast<double>(basis_.cols()) / 100), 0.3, 1.0);
+  }
+
   /// The neutral pose, and those of moments that are evenly spread.
   void choose_stances() {
     stances_.push_back(stance(input_.poses.front().p));
