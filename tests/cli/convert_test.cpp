@@ -57,7 +57,10 @@ TEST_F(Convert, MaterialsThatGetLostAreNamed) {
 }
 
 TEST_F(Convert, OntoItself) {
-  ASSERT_EQ(supple({"convert", "box.veg", "box.veg"}).code, 0);
+  const std::string before = slurp(path("box.veg"));
+  expect_refusal({"convert", "box.veg", "box.veg"}, 2, "--force");
+  EXPECT_EQ(slurp(path("box.veg")), before);
+  ASSERT_EQ(supple({"convert", "box.veg", "box.veg", "--force"}).code, 0);
   EXPECT_EQ(supple_json({"inspect", "box.veg"})["files"][0]["elements"], 48);
   EXPECT_EQ(files(), std::vector<std::string>{"box.veg"});
 }

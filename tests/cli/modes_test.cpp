@@ -75,8 +75,8 @@ TEST_F(ModesCommand, BadInputIsThreeAndLeavesNothing) {
   expect_refusal({"modes", "box.veg", "--fix", "nonsense"}, 3, "nonsense");
   expect_refusal({"modes", "box.veg", "--fix", "vertices:99"}, 3, "99");
   expect_refusal({"modes", "box.veg", "--modes", "1000"}, 3, "box.veg");
-  expect_refusal({"modes", "box.veg", "--poisson", "0.5"}, 3, "0.5");
-  expect_refusal({"modes", "box.veg", "--young", "-1"}, 3, "Young");
+  expect_refusal({"modes", "box.veg", "--poisson", "0.5"}, 2, "0.5");
+  expect_refusal({"modes", "box.veg", "--young", "-1"}, 2, "--young");
   expect_refusal({"modes", "face.obj"}, 3, "surface");
   expect_refusal({"modes", "missing.veg"}, 3, "missing.veg");
   expect_refusal({"modes", "box.veg", "-n", "2", "--vtu", "no/a.vtu", "--json", "r.json"}, 3, "no");

@@ -159,7 +159,9 @@ TEST_F(SubspaceCli, BadInputGetsItsSentence) {
   flat.replace(flat.find("5 0 1 0"), 7, "5 9 0 0");
   spill(folder / "flat.mesh", flat);
   EXPECT_NE(build_error({"flat.mesh"}).find("no volume"), std::string::npos);
-  EXPECT_NE(build_error({"two.mesh", "--poisson", "0.5"}).find("0.5"), std::string::npos);
+  const CliRun rubber = supple({"build", "-o", "bad.supple", "two.mesh", "--poisson", "0.5"});
+  EXPECT_EQ(rubber.code, 2);
+  EXPECT_NE(rubber.err.find("0.5"), std::string::npos);
   EXPECT_NE(build_error({"missing.veg"}).find("missing.veg"), std::string::npos);
   EXPECT_NE(build_error({"free.toml", "--sketch", "missing.sketch"}).find("missing.sketch"), std::string::npos);
 }

@@ -134,7 +134,8 @@ TEST(GradedInterior, ABallHasAFineSkinAndACoarseCore) {
   // What lies between the skin and the input is no more than the distance times the area of the outer one: a skin all
   // of whose vertices lie on a ball is inside it.
   const double outer = std::max(area(skin), area(input));
-  EXPECT_NEAR(graded.report.volume, volume(input), outer * graded.report.skin_to_input.mean);
+  // The mean distance is taken over samples, to a hundredth of itself.
+  EXPECT_NEAR(graded.report.volume, volume(input), 1.01 * outer * graded.report.skin_to_input.mean);
   EXPECT_NEAR(graded.report.volume, 4 * std::numbers::pi / 3, 0.03);
 }
 

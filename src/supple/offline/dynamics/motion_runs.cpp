@@ -166,7 +166,6 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
   Result<FullPoseDynamics> full =
       FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, teaching_settings(body), body.frames);
   if (!full.ok()) return shapes;
-  full->set_surprise(0.2);
   const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, body.material);
   if (!elastic.ok()) return shapes;
   std::vector<VecX> kept;
