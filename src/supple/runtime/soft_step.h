@@ -39,17 +39,17 @@ struct SoftForces {
   std::span<const SurfaceForce> surface = {};
 };
 
-/// The acceleration of a rig's point as it drives flesh at the end of a step, from differences of its path. A difference
-/// (x' − 2 x + x°)/h² belongs to the middle of its moments, one step ago; it is carried on as it has changed, 2 a − a°.
-/// That happens always: what is carried on in one step and not in the next is a push that is lost or felt twice. A
-/// motion starts as if its first velocity had been there before: the step and a half that pass until there is a
-/// difference are made up for.
+/// The acceleration of a rig's point as it drives flesh at the end of a step, from differences of its path. A
+/// difference (x' − 2 x + x°)/h² belongs to the middle of its moments, one step ago; it is carried on as it has
+/// changed, 2 a − a°. That happens always: what is carried on in one step and not in the next is a push that is lost or
+/// felt twice. A motion starts as if its first velocity had been there before; the step that passes until there is a
+/// difference is made up for.
 struct DrivenAcceleration {
   Vec3 found = Vec3::Zero();  ///< a, by the last difference
 
   /// Takes the next difference, the first one of a motion or not.
   Vec3 follow(const Vec3& difference, bool first) {
-    const Vec3 missed = first ? Vec3(1.5 * difference) : Vec3(difference - found);
+    const Vec3 missed = first ? difference : Vec3(difference - found);
     found = difference;
     return difference + missed;
   }
