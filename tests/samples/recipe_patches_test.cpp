@@ -84,11 +84,13 @@ TEST(RecipePatches, SomeCountedSomeShared) {
 
 TEST(RecipePatches, TheXIsOne) {
   const Built x = build("x_shape", 2000);
-  const Result<Patches> made = recipe_patches({}, x.character, x.rig, x.body);
+  Recipe recipe;
+  recipe.flesh.size = 45;
+  const Result<Patches> made = recipe_patches(recipe, x.character, x.rig, x.body);
   ASSERT_TRUE(made.ok());
   ASSERT_EQ(made->patches.size(), 1u);
   EXPECT_EQ(made->patches[0].weights.minCoeff(), 1.0);
-  EXPECT_EQ(made->patches[0].modes, RecipeFlesh{}.size);
+  EXPECT_EQ(made->patches[0].modes, 45);
 }
 
 }  // namespace
