@@ -55,7 +55,7 @@ struct RigCurve {
     const Vector mean = (to - from) / length;
     const Vector bend = (mean - last_mean) / (length + last_length);
     end_velocity = mean + length * bend;
-    if (span_ > 0 && (bend - bend_).norm() < 0.5 * std::min(bend.norm(), bend_.norm()))
+    if (span_ > 0 && (bend - bend_).squaredNorm() < 0.25 * std::min(bend.squaredNorm(), bend_.squaredNorm()))
       end_velocity += (bend - bend_) * (length * (length + last_length) / (length + span_));
     mean_ = mean;
     bend_ = bend;
