@@ -233,6 +233,9 @@ verb_asan() {
 # Two threads with two states of one character, the runtime built with the thread sanitizer.
 verb_tsan() { SUPPLE_TSAN=1 verb_test -R 'bindings_asset|c_api_two_threads' "$@"; }
 
+# The runtime built with every dependency but Eigen hidden; ./go test looks at the one that it has built already.
+verb_alone() { SUPPLE_ALONE=1 verb_test -R runtime_alone "$@"; }
+
 # Soft motion in every place and size; ./go test tries a few of each.
 verb_nightly() { SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"; }
 
@@ -353,6 +356,7 @@ verb_help() {
 
   asan             unit tests under the address and undefined-behaviour sanitizers
   tsan             two threads with one character under the thread sanitizer
+  alone            the runtime built with nothing but Eigen
   nightly          soft motion in every place and size: the long form of a test
   fuzz [seconds]   every file reader against hostile input, 30 s each
   tidy             clang-tidy over what changed in the code, shellcheck over the scripts
@@ -369,7 +373,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | install | asan | tsan | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | install | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

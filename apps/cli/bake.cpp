@@ -181,6 +181,9 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   const double read_seconds = seconds_since(start);
   const Result<BakeSettings> settings = settings_of(options, source->recipe);
   SUPPLE_RETURN_IF_ERROR(settings);
+  // A clip that isn't there is told before the body is built, not after.
+  const Result<std::vector<Index>> clips = chosen_clips(source->character, settings->clips);
+  if (!clips.ok()) return about(input, clips.error());
   const std::unique_ptr<BuildCache> cache = options.open_cache();
   const auto shared = std::make_shared<const CharacterSource>(std::move(*source));
   const Soft made = options.asset.empty() ? soft_from_source(options, shared, cache.get(), session)

@@ -1,5 +1,6 @@
-# Builds the runtime with every other dependency hidden, then proves from the compiler's own records that it read nothing
-# but its rooms, Eigen and the standard library, and from the program that it needs no other shared library.
+# Proves from the compiler's own records that the runtime read nothing but its rooms, Eigen and the standard library, and
+# from a program that it needs no other shared library. With SUPPLE_ALONE=1 in the environment (./go alone) the runtime is
+# built for this, with every other dependency hidden; otherwise the one that is built already is looked at.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run_or_fail.cmake)
 file(REMOVE_RECURSE ${WORK})
@@ -8,9 +9,15 @@ set(others TBB fmt Threads METIS ZLIB draco meshoptimizer Spectra nlohmann_json 
     BLAS LAPACK)
 
 list(TRANSFORM others REPLACE "(.+)" "-DCMAKE_DISABLE_FIND_PACKAGE_\\1=TRUE" OUTPUT_VARIABLE hide_others)
-run_or_fail(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/runtime_alone -B ${WORK} -G Ninja -D CMAKE_CXX_COMPILER=${CXX}
+set(archive ${BUILD}/src/supple/libsupple_runtime.a)
+set(programs drive_arm)
+if("$ENV{SUPPLE_ALONE}")
+  set(archive "")
+  list(APPEND programs drive_arm_c)
+endif()
+run_or_fail(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/runtime_alone -B ${WORK} -G Ninja -D RUNTIME_ARCHIVE=${archive} -D CMAKE_CXX_COMPILER=${CXX}
             -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_BUILD_TYPE=Release
-            "-DCMAKE_CXX_FLAGS_RELEASE=-Og -DNDEBUG" -D SUPPLE_SOURCE_DIR=${SOURCE} ${hide_others})
+            "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -D SUPPLE_SOURCE_DIR=${SOURCE} ${hide_others})
 run_or_fail(${CMAKE_COMMAND} --build ${WORK})
 run_or_fail(${WORK}/runtime_alone)
 
@@ -19,7 +26,7 @@ if(SUPPLE)
   run_or_fail(${SUPPLE} example arm -o ${WORK}/arm --force)
   file(WRITE ${WORK}/arm/small.toml "input = \"arm.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n")
   run_or_fail(${SUPPLE} build ${WORK}/arm/small.toml -o ${WORK}/small.supple --no-cache)
-  foreach(program IN ITEMS drive_arm drive_arm_c)
+  foreach(program IN LISTS programs)
     run_or_fail(${WORK}/${program} ${WORK}/small.supple shoulder wrist 1)
   endforeach()
 else()
@@ -41,13 +48,32 @@ function(find_standard_headers result)
   set(${result} ${headers} PARENT_SCOPE)
 endfunction()
 
+# The files that ninja's records of a build folder name.
+function(files_in_records folder records result)
+  string(REGEX MATCHALL "\n    [^\n]+" files "${records}")
+  list(TRANSFORM files STRIP)
+  set(resolved)
+  foreach(path IN LISTS files)
+    file(REAL_PATH ${path} path BASE_DIRECTORY ${folder})
+    list(APPEND resolved ${path})
+  endforeach()
+  list(REMOVE_DUPLICATES resolved)
+  set(${result} ${resolved} PARENT_SCOPE)
+endfunction()
+
 # All that the compiler read for the runtime and the program, from the build's own records.
 function(find_read_files result)
   find_program(NINJA ninja REQUIRED)
   run_or_fail(${NINJA} -C ${WORK} -t deps)
-  string(REGEX MATCHALL "\n    [^\n]+" files "${output}")
-  list(TRANSFORM files STRIP)
-  resolve_paths(files)
+  files_in_records(${WORK} "${output}" files)
+  if(archive)
+    file(GLOB_RECURSE objects RELATIVE ${BUILD} ${BUILD}/src/supple/CMakeFiles/supple_runtime.dir/*.o
+         ${BUILD}/src/supple/CMakeFiles/supple_runtime.dir/*.gch)
+    run_or_fail(${NINJA} -C ${BUILD} -t deps ${objects})
+    files_in_records(${BUILD} "${output}" more)
+    list(APPEND files ${more})
+    list(REMOVE_DUPLICATES files)
+  endif()
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
@@ -74,7 +100,7 @@ endfunction()
 
 list(TRANSFORM rooms PREPEND ${SOURCE}/src/supple/ OUTPUT_VARIABLE own_folders)
 file(READ ${WORK}/eigen_folders.txt eigen_folders)
-set(folders ${own_folders} ${SOURCE}/bindings/c ${SOURCE}/examples ${eigen_folders} ${CMAKE_CURRENT_LIST_DIR}/runtime_alone ${WORK})
+set(folders ${own_folders} ${BUILD}/src/supple/CMakeFiles/supple_runtime.dir ${SOURCE}/bindings/c ${SOURCE}/examples ${eigen_folders} ${CMAKE_CURRENT_LIST_DIR}/runtime_alone ${WORK})
 resolve_paths(folders)
 find_standard_headers(standard_headers)
 # The compiler's own two folders, found by a header that lies in each; never /usr/include itself.

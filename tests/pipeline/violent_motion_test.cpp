@@ -16,8 +16,8 @@ TEST_P(ViolentMotion, BreaksNoStepAndKeepsTheFleshOn) {
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no asset collection at " << file;
   Recipe recipe;
   recipe.input = file.string();
-  recipe.tets = 3000;
-  recipe.flesh.quality = Quality::draft;
+  recipe.tets = 2000;
+  recipe.flesh.size = 24;
   const Result<BuiltCharacter> built = build_character(recipe, "");
   ASSERT_TRUE(built.ok()) << built.error().message;
   const PoseSpaceModel& model = *built->reduced.model;

@@ -13,9 +13,11 @@
 namespace supple {
 namespace {
 
-/// How many steps of the full simulation are worth their time: some seconds' worth, however large the mesh.
-int affordable_steps(const TetMesh& mesh) {
-  return static_cast<int>(std::clamp(8e6 / static_cast<double>(mesh.elements.size() + 1), 240.0, 960.0));
+/// How many steps of the full simulation are worth their time: some seconds' worth, however large the mesh, and no more
+/// than the coordinates can learn from.
+int affordable_steps(const TetMesh& mesh, int coordinates) {
+  const double enough = std::clamp(8.0 * coordinates, 120.0, 960.0);
+  return static_cast<int>(std::min(enough, std::max(240.0, 8e6 / static_cast<double>(mesh.elements.size() + 1))));
 }
 
 /// Stretches of the clips, the same number of each.
@@ -77,15 +79,17 @@ double vigour_of(const KnownMotion& motion) {
 }
 
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
-                         double vigour) {
+                         int coordinates, double vigour) {
   KnownMotion motion;
   for (ReducePose& pose : clip_poses(character, rig)) motion.poses.push_back(std::move(pose.p));
   ClipAccelerations known = clip_accelerations(character, rig, rest, mesh);
   motion.accelerations = std::move(known.accelerations);
   const double extent = bounds_of(mesh.vertices).size().maxCoeff();
-  const int steps = affordable_steps(mesh);
+  const int steps = affordable_steps(mesh, coordinates);
   motion.runs = known_runs(character, rig, steps, extent);
-  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = 16, .length = steps / 16};
+  // Runs shorter than an eighth of a second tell nothing of how flesh swings.
+  const int runs = std::clamp(steps / 15, 4, 16);
+  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = runs, .length = steps / runs};
   made_up.acceleration = motion.accelerations.cols() > 0 ? vigour_of(motion) : vigour;
   if (made_up.poses.empty()) made_up.poses.push_back(rest.layout().neutral);
   for (MotionRun& run : made_up_runs(rest, made_up)) motion.runs.push_back(std::move(run));

@@ -8,9 +8,10 @@
 
 namespace supple {
 
-/// `rest` is Φ over the mesh. `vigour`: how fast made-up motion is where there are no clips to tell, see vigour_of().
+/// `rest` is Φ over the mesh. `coordinates`: how many shall learn from the runs, at most. `vigour`: how fast made-up
+/// motion is where there are no clips to tell, see vigour_of().
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
-                         double vigour = 0);
+                         int coordinates, double vigour = 0);
 
 /// The accelerations of vertices in known motion, root mean square [m/s²]; 0 where none is known.
 double vigour_of(const KnownMotion& motion);

@@ -110,7 +110,8 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
   }
   settings.store = &store;
   if (body.file_materials) settings.frequency.reset();
-  KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
+  const int coordinates = settings.size > 0 ? settings.size : settings.automatic.most;
+  KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh, coordinates);
   EmbeddedBody tuned = body.body;
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
@@ -119,7 +120,7 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
     settings.frequency.reset();  // the stiffness is what it shall be
   }
   const RawCharacter shown = without_clip(source.character, unseen);
-  if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, vigour_of(motion));
+  if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, coordinates, vigour_of(motion));
   constexpr int all = 1000;
   settings.poses = recipe_poses(source, body, tuned.mesh, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
   settings.candidates = clip_poses(shown, rig);

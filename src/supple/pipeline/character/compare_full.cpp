@@ -227,6 +227,8 @@ double FullComparison::projection_error(const ReducedBody& reduced, std::span<co
 Result<CompareReport> compare_full(CharacterSource source, const CompareSettings& settings, Progress& progress) {
   const Result<Index> chosen = clip_to_compare(source, settings.clip);
   SUPPLE_RETURN_IF_ERROR(chosen);
+  // Rest shapes don't depend on the number of coordinates, so the character is built with the first that was asked for.
+  if (!settings.sizes.empty()) source.recipe.flesh.size = settings.sizes.front();
   Result<BuiltCharacter> built = build_character(std::move(source), progress);
   SUPPLE_RETURN_IF_ERROR(built);
   const Recipe& recipe = built->source.recipe;
