@@ -71,6 +71,7 @@ void fill(const Options& options, const CompareReport& report, Json& out) {
                            {"speedup", report.full_step_seconds / row.step_seconds},
                            {"limit", limit_of(row)}});
     if (row.unseen) out["rows"].back()["error_unseen"] = *row.unseen;
+    if (row.unseen_in_basis) out["rows"].back()["error_unseen_in_basis"] = *row.unseen_in_basis;
     if (row.in_basis) out["rows"].back()["error_in_basis"] = *row.in_basis;
   }
 }

@@ -50,6 +50,8 @@ struct Bar {
 
   PoseSpaceModel build() const {
     const Embedding nothing_shown;
+    std::vector<MatX> inertial;
+    for (const PoseBasis& pose : poses) inertial.push_back(pose.basis);
     return build_model({.mesh = mesh,
                         .embedding = nothing_shown,
                         .frames = frames,
@@ -57,6 +59,7 @@ struct Bar {
                         .patch_sizes = std::vector<int>(patches, columns),
                         .elements = elements,
                         .vertices = vertices,
+                        .inertial = inertial,
                         .vertex_mass = mass,
                         .directions = BasisDirections::rotating});
   }

@@ -36,6 +36,7 @@ struct Exact {
     const std::vector<Cubature> elements = {{every, VecX::Ones(std::ssize(every)), 0}};
     const Cubature vertices{all, VecX::Ones(std::ssize(all)), 0};
     const VecX mass = VecX::Ones(3 * std::ssize(all));
+    const std::vector<MatX> inertial = {basis};
     PoseSpaceModel made = build_model({.mesh = mesh,
                                        .embedding = limb.body.embedding,
                                        .frames = frames,
@@ -43,6 +44,7 @@ struct Exact {
                                        .patch_sizes = {},
                                        .elements = elements,
                                        .vertices = vertices,
+                                       .inertial = inertial,
                                        .vertex_mass = mass,
                                        .exact_strain = true});
     made.material = material;

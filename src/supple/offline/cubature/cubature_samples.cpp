@@ -297,6 +297,12 @@ MatX random_accelerations(const Rig& rest, std::span<const double> p, double hei
   return frames.leftCols(count) - 2 * frames.middleCols(1, count) + frames.rightCols(count);
 }
 
+MatX mass_averaged(const ElasticBody& body, const MatX& basis) {
+  const VecX& lumped = body.lumped_mass();
+  const VecX inverse = (lumped.array() > 0).select(lumped.cwiseInverse(), 0.0);
+  return inverse.asDiagonal() * multiply_columns(body.consistent_mass(), basis);
+}
+
 CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const Rig& rest, std::span<const double> p,
                                  double height, int count, std::mt19937_64& random) {
   return inertial_samples(body, basis, random_accelerations(rest, p, height, count, random));
@@ -305,7 +311,7 @@ CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, con
 CubatureSamples inertial_samples(const ElasticBody& body, const MatX& basis, const MatX& a) {
   CubatureSamples samples;
   samples.site_size = 3;
-  samples.bases.push_back(basis.transpose().cast<float>());
+  samples.bases.push_back(mass_averaged(body, basis).transpose().cast<float>());
   samples.counts.push_back(static_cast<int>(a.cols()));
   samples.values = (body.lumped_mass().asDiagonal() * a).transpose().cast<float>();
   samples.totals = basis.transpose() * multiply_columns(body.consistent_mass(), a);

@@ -73,6 +73,9 @@ double spread_of(const ParameterGroup& group, std::span<const std::vector<double
   return std::sqrt(squares / static_cast<double>(poses.size()));
 }
 
+/// Joints turn by so much at least [rad], also those that no known pose has turned: others will.
+constexpr double least_turn = 0.25;
+
 /// One stretch of made-up motion: waves for all parameters, around a pose.
 class MadeUpRun {
  public:
@@ -84,7 +87,7 @@ class MadeUpRun {
         turn_(0.2, dice_) {
     for (const ParameterGroup& group : layout.groups) {
       double size = spread_of(group, motion.poses);
-      if (group.kind == ParameterKind::rotation) size = std::clamp(size, 0.1, 0.5);
+      if (group.kind == ParameterKind::rotation) size = std::clamp(size, least_turn, 0.5);
       if (group.kind == ParameterKind::scalar || group.kind == ParameterKind::scale) size = 0;
       waves_.emplace_back(size, dice_);
     }

@@ -79,18 +79,20 @@ double vigour_of(const KnownMotion& motion) {
 }
 
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
-                         int coordinates, double vigour) {
+                         const MotionToLearn& learnt) {
   KnownMotion motion;
   for (ReducePose& pose : clip_poses(character, rig)) motion.poses.push_back(std::move(pose.p));
+  motion.poses.insert(motion.poses.end(), learnt.poses.begin(), learnt.poses.end());
   ClipAccelerations known = clip_accelerations(character, rig, rest, mesh);
   motion.accelerations = std::move(known.accelerations);
   const double extent = bounds_of(mesh.vertices).size().maxCoeff();
-  const int steps = affordable_steps(mesh, coordinates);
+  const int steps = affordable_steps(mesh, learnt.coordinates);
   motion.runs = known_runs(character, rig, steps, extent);
-  // Runs shorter than an eighth of a second tell nothing of how flesh swings.
-  const int runs = std::clamp(steps / 15, 4, 16);
-  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = runs, .length = steps / runs};
-  made_up.acceleration = motion.accelerations.cols() > 0 ? vigour_of(motion) : vigour;
+  // Three times as long as the known motion: what nobody has shown varies more. Runs shorter than a quarter of a second
+  // tell nothing of how flesh swings.
+  const int unknown = 3 * steps, runs = std::clamp(unknown / 15, 4, 48);
+  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = runs, .length = unknown / runs};
+  made_up.acceleration = motion.accelerations.cols() > 0 ? vigour_of(motion) : learnt.vigour;
   if (made_up.poses.empty()) made_up.poses.push_back(rest.layout().neutral);
   for (MotionRun& run : made_up_runs(rest, made_up)) motion.runs.push_back(std::move(run));
   made_up.seed = 1000;  // what no other run has

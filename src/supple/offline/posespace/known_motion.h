@@ -8,10 +8,16 @@
 
 namespace supple {
 
-/// `rest` is Φ over the mesh. `coordinates`: how many shall learn from the runs, at most. `vigour`: how fast made-up
-/// motion is where there are no clips to tell, see vigour_of().
+/// What shall learn from the motion, and what is known of it besides the clips.
+struct MotionToLearn {
+  int coordinates = 45;                         ///< that learn from it, at most
+  std::vector<std::vector<double>> poses = {};  ///< that the character takes, whatever its clips are
+  double vigour = 0;                            ///< how fast made-up motion is where no clips tell, see vigour_of()
+};
+
+/// `rest` is Φ over the mesh.
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
-                         int coordinates, double vigour = 0);
+                         const MotionToLearn& learnt);
 
 /// The accelerations of vertices in known motion, root mean square [m/s²]; 0 where none is known.
 double vigour_of(const KnownMotion& motion);

@@ -22,7 +22,11 @@ class Builder {
     const auto columns = static_cast<int>(parts.poses.front().basis.cols());
     for (const int size : parts.patch_sizes) patches_.push_back({first, size}), first += size;
     if (patches_.empty()) patches_.push_back({0, columns});
-    find_vertex_patches();
+    std::vector<const MatX*> bases, inertial;
+    for (const PoseBasis& pose : parts.poses) bases.push_back(&pose.basis);
+    for (const MatX& basis : parts.inertial) inertial.push_back(&basis);
+    vertex_patches_ = patches_of_vertices(bases);
+    inertial_patches_ = patches_of_vertices(inertial);
   }
 
   PoseSpaceModel build() {
@@ -41,16 +45,18 @@ class Builder {
     int first, size;
   };
 
-  void find_vertex_patches() {
-    vertex_patches_.assign(parts_.mesh.vertices.size(), PatchSet(patches_.size(), 0));
-    for (std::size_t v = 0; v < vertex_patches_.size(); ++v) {
+  /// The patches that move each vertex in any of the poses.
+  std::vector<PatchSet> patches_of_vertices(std::span<const MatX* const> bases) const {
+    std::vector<PatchSet> result(parts_.mesh.vertices.size(), PatchSet(patches_.size(), 0));
+    for (std::size_t v = 0; v < result.size(); ++v) {
       for (std::size_t k = 0; k < patches_.size(); ++k) {
-        for (const PoseBasis& pose : parts_.poses) {
-          const auto rows = pose.basis.block(3 * static_cast<Eigen::Index>(v), patches_[k].first, 3, patches_[k].size);
-          if ((rows.array() != 0).any()) vertex_patches_[v][k] = 1;
+        for (const MatX* basis : bases) {
+          const auto rows = basis->block(3 * static_cast<Eigen::Index>(v), patches_[k].first, 3, patches_[k].size);
+          if ((rows.array() != 0).any()) result[v][k] = 1;
         }
       }
     }
+    return result;
   }
 
   std::vector<Index> columns_of(const PatchSet& set) const {
@@ -224,7 +230,9 @@ class Builder {
     return frames;
   }
 
-  VertexBlock vertex_block(const PatchSet& set, const std::vector<Index>& vertices) const {
+  /// `basis(i)`: Û of pose i, or what stands for it.
+  template <class Basis>
+  VertexBlock vertex_block(const PatchSet& set, const std::vector<Index>& vertices, const Basis& basis) const {
     VertexBlock block;
     block.columns = columns_of(set);
     block.basis.assign(parts_.poses.size(), MatX(3 * std::ssize(vertices), std::ssize(block.columns)));
@@ -232,7 +240,7 @@ class Builder {
       const Index v = vertices[k];
       block.frames.push_back(parts_.frames.vertices[to_size(v)]);
       for (std::size_t i = 0; i < parts_.poses.size(); ++i) {
-        MatX rows = parts_.poses[i].basis.middleRows<3>(3 * v);
+        MatX rows = basis(i).template middleRows<3>(3 * v);
         if (parts_.directions == BasisDirections::world) rows = parts_.poses[i].turns[to_size(v)] * rows;
         block.basis[i].middleRows<3>(3 * static_cast<Eigen::Index>(k)) = rows(Eigen::all, block.columns);
       }
@@ -243,7 +251,7 @@ class Builder {
   void add_inertia() {
     Groups groups;
     for (std::size_t i = 0; i < parts_.vertices.sites.size(); ++i)
-      groups[vertex_patches_[to_size(parts_.vertices.sites[i])]].push_back(i);
+      groups[inertial_patches_[to_size(parts_.vertices.sites[i])]].push_back(i);
     join(groups);
     for (const auto& [set, members] : groups) {
       if (columns_of(set).empty()) continue;
@@ -257,7 +265,7 @@ class Builder {
         block.points.push_back(point(v));
         vertices.push_back(v);
       }
-      block.vertices = vertex_block(set, vertices);
+      block.vertices = vertex_block(set, vertices, [&](std::size_t i) -> const MatX& { return parts_.inertial[i]; });
       model_.inertia.push_back(std::move(block));
     }
   }
@@ -273,7 +281,8 @@ class Builder {
     Index next = 0;
     for (const auto& [set, vertices] : groups) {
       for (const Index v : vertices) number[to_size(v)] = next++;
-      model_.surface.blocks.push_back(vertex_block(set, vertices));
+      model_.surface.blocks.push_back(
+          vertex_block(set, vertices, [&](std::size_t i) -> const MatX& { return parts_.poses[i].basis; }));
     }
     const auto nodes = to_size(embedding.nodes);
     for (std::size_t i = 0; i < embedding.size(); ++i) {
@@ -326,7 +335,7 @@ class Builder {
 
   const ModelParts& parts_;
   std::vector<Range> patches_;
-  std::vector<PatchSet> vertex_patches_;
+  std::vector<PatchSet> vertex_patches_, inertial_patches_;
   std::vector<Index> place_;  ///< of the mesh's vertices among the model's points
   PoseSpaceModel model_;
 };

@@ -21,7 +21,8 @@ struct ModelParts {
   std::vector<int> patch_sizes;        ///< columns of each patch, one after the other; empty: one patch
   std::span<const Cubature> elements;  ///< for each pose, the same sites
   const Cubature& vertices;
-  const VecX& vertex_mass;  ///< lumped, one per degree of freedom [kg]
+  std::span<const MatX> inertial;  ///< for each pose, mass_averaged() of its basis: what inertial sites see
+  const VecX& vertex_mass;         ///< lumped, one per degree of freedom [kg]
   BasisDirections directions = BasisDirections::rotating;
   bool exact_strain = false;
 };

@@ -5,6 +5,7 @@
 #include "supple/math/dense/decompositions.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
+#include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/basis_store.h"
@@ -156,7 +157,7 @@ class Reduction {
  private:
   void choose_from_candidates(const ElasticBody& elastic) {
     const int room = settings_.most_poses - 1 - static_cast<int>(wanted_.size());
-    if (settings_.candidates.empty() || room <= 0) return;
+    if (settings_.candidates.empty() || room <= 0 || settings_.one_basis) return;
     progress_.stage("choosing poses");
     std::vector<std::vector<double>> candidates;
     std::vector<const ReducePose*> far;
@@ -175,7 +176,7 @@ class Reduction {
 
   /// Between poses and their parents where their bases differ too much, the worst first. False: nowhere.
   bool insert_poses() {
-    if (settings_.largest_angle <= 0) return false;
+    if (settings_.largest_angle <= 0 || settings_.one_basis) return false;
     const PoseLayout& layout = rest_->layout();
     const ReducePose neutral{layout.neutral, {}, "neutral"};
     const auto pose = [&](std::size_t i) -> const ReducePose& { return i == 0 ? neutral : wanted_[i - 1]; };
@@ -215,9 +216,10 @@ class Reduction {
   Status place_poses() {
     SUPPLE_RETURN_IF_ERROR(fit_rest_shapes());
     progress_.stage("following the pose");
-    reduced_.poses = known_poses(*rest_, wanted_);
+    const std::span<const ReducePose> based = settings_.one_basis ? std::span<const ReducePose>() : wanted_;
+    reduced_.poses = known_poses(*rest_, based);
     reduced_.pose_names = {"neutral"};
-    for (const ReducePose& pose : wanted_) reduced_.pose_names.push_back(pose.name);
+    for (const ReducePose& pose : based) reduced_.pose_names.push_back(pose.name);
     if (reduced_.poses.size() > 1) {
       std::vector<std::vector<double>> parameters;
       for (const PoseBasis& pose : reduced_.poses) parameters.push_back(pose.p);
@@ -242,8 +244,8 @@ class Reduction {
 
   /// A single basis that was learnt from bent flesh has to be exact where it bends. Several are exact in their poses.
   bool exact_strain() const {
-    return settings_.directions == BasisDirections::rotating && wanted_.empty() && settings_.patches.size() <= 1 &&
-           !motion_.runs.empty();
+    return settings_.directions == BasisDirections::rotating && (wanted_.empty() || settings_.one_basis) &&
+           settings_.patches.size() <= 1 && !motion_.runs.empty();
   }
 
   /// Flesh is simulated in full once, however often bases are made of it.
@@ -384,6 +386,8 @@ class Reduction {
   }
 
   void finish(const ElasticBody& elastic, const PoseCubature& cubature) {
+    std::vector<MatX> inertial;
+    for (const PoseBasis& pose : reduced_.poses) inertial.push_back(mass_averaged(elastic, pose.basis));
     PoseSpaceModel model = build_model({.mesh = reduced_.mesh,
                                         .embedding = body_.embedding,
                                         .frames = reduced_.frames,
@@ -391,6 +395,7 @@ class Reduction {
                                         .patch_sizes = reduced_.patch_sizes,
                                         .elements = cubature.elements,
                                         .vertices = cubature.vertices,
+                                        .inertial = inertial,
                                         .vertex_mass = elastic.lumped_mass(),
                                         .directions = settings_.directions,
                                         .exact_strain = exact_strain()});

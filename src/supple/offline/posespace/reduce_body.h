@@ -28,6 +28,9 @@ struct ReduceSettings {
   int cubature_elements = 0;  ///< 0: as the tolerance asks
   int cubature_vertices = 0;  ///< 0: as the tolerance asks
   std::vector<ReducePose> poses;
+  /// Poses have no bases of their own: one basis, learnt from the bent character, serves all of them, and they only
+  /// tell where the skin shall fit. Of materials, patches and contacts that differ between poses it knows nothing.
+  bool one_basis = false;
   /// Poses of the clips, some of which are taken as well (choose_poses.h). Between poses whose bases differ by more
   /// than `largest_angle` [rad] another is inserted (2016 paper, 5.1), up to `most_poses` in all, the neutral one
   /// included. An angle of 0 means that none is too large.

@@ -11,9 +11,17 @@
 namespace supple {
 namespace {
 
+/// Where nobody has said how many coordinates, one basis for all poses and parts is nearest to the full simulation
+/// (measured: docs/theory.md). Contact and materials that change with the pose need bases of their own.
+bool wants_one_basis(const Recipe& recipe) {
+  return recipe.flesh.size == 0 && recipe.flesh.quality != Quality::draft &&
+         recipe.flesh.directions == BasisDirections::rotating && !recipe.flesh.contact && recipe.flesh.poses <= 1;
+}
+bool has_materials(const ReducePose& pose) { return !pose.materials.empty(); }
+
 /// Several poses and patches store all of their coordinates many times over.
-SizeSettings automatic_size(const Recipe& recipe) {
-  const bool several = recipe.flesh.poses > 1 || !recipe.poses.empty() || recipe.flesh.local;
+SizeSettings automatic_size(const Recipe& recipe, bool one_basis) {
+  const bool several = !one_basis && (recipe.flesh.poses > 1 || !recipe.poses.empty() || recipe.flesh.local);
   switch (recipe.flesh.quality) {
     case Quality::draft:
       return {.left = 0.1, .least = 20, .most = 45};
@@ -31,7 +39,7 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   settings.frequency.reset();
   if (tunes_stiffness(recipe)) settings.frequency = recipe.material.frequency;
   settings.size = recipe.flesh.size;
-  settings.automatic = automatic_size(recipe);
+  settings.automatic = automatic_size(recipe, wants_one_basis(recipe));
   settings.directions = recipe.flesh.directions;
   settings.largest_angle = recipe.flesh.angle * std::numbers::pi / 180;
   settings.most_poses = std::max(1, recipe.flesh.poses);
@@ -48,7 +56,7 @@ constexpr int least_modes = 4;
 void count_modes(const Recipe& recipe, const EmbeddedBody& body, const VecX& compliance, std::vector<Patch>& patches) {
   const std::vector<double> importance = patch_importance(body.mesh, body.fixed_vertices, patches, compliance);
   std::vector<double> open;
-  const int size = recipe.flesh.size > 0 ? recipe.flesh.size : automatic_size(recipe).least;
+  const int size = recipe.flesh.size > 0 ? recipe.flesh.size : automatic_size(recipe, false).least;
   int left = size;
   for (std::size_t k = 0; k < patches.size(); ++k) {
     patches[k].modes = k < recipe.locals.size() ? recipe.locals[k].modes : 0;
@@ -100,6 +108,7 @@ Result<Patches> recipe_patches(const Recipe& recipe, const RawCharacter& charact
 Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource& source, const CharacterBody& body,
                                      Progress& progress, StageStore& store, std::shared_ptr<const Rig> rest,
                                      const std::string& unseen, const CubatureCounts& counts) {
+  constexpr int all = 1000;
   const CharacterRig& rig = source.rig;
   ReduceSettings settings = reduce_settings(recipe);
   settings.cubature_elements = counts.elements;
@@ -110,8 +119,9 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
   }
   settings.store = &store;
   if (body.file_materials) settings.frequency.reset();
-  const int coordinates = settings.size > 0 ? settings.size : settings.automatic.most;
-  KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh, coordinates);
+  MotionToLearn learnt{.coordinates = settings.size > 0 ? settings.size : settings.automatic.most};
+  for (DistinctPose& pose : distinct_poses(source, all)) learnt.poses.push_back(std::move(pose.p));
+  KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh, learnt);
   EmbeddedBody tuned = body.body;
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
@@ -120,12 +130,15 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
     settings.frequency.reset();  // the stiffness is what it shall be
   }
   const RawCharacter shown = without_clip(source.character, unseen);
-  if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, coordinates, vigour_of(motion));
-  constexpr int all = 1000;
+  learnt.vigour = vigour_of(motion);
+  if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, learnt);
   settings.poses = recipe_poses(source, body, tuned.mesh, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
   settings.candidates = clip_poses(shown, rig);
   if (recipe.flesh.contact) settings.contact = SelfContactSettings{};
-  if (recipe.flesh.local) {
+  settings.one_basis =
+      wants_one_basis(recipe) && std::none_of(settings.poses.begin(), settings.poses.end(), has_materials);
+  settings.automatic = automatic_size(recipe, settings.one_basis);
+  if (recipe.flesh.local && !settings.one_basis) {
     progress.stage("finding patches");
     Result<Patches> patches = recipe_patches(recipe, source.character, rig, tuned);
     SUPPLE_RETURN_IF_ERROR(patches);

@@ -265,6 +265,11 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
         const Result<CompareRow> unseen = comparison.run_reduced(*ignorant);
         SUPPLE_RETURN_IF_ERROR(unseen);
         row->unseen = unseen->error;
+        if (unseen->poses == 1) {
+          const Result<double> in_basis = comparison.error_in_basis(*ignorant);
+          SUPPLE_RETURN_IF_ERROR(in_basis);
+          row->unseen_in_basis = *in_basis;
+        }
       }
       report.rows.push_back(*row);
     }

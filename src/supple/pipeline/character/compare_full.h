@@ -31,7 +31,8 @@ struct CompareRow {
   int poses = 1;  ///< m
   double error = 0, projection = 0;
   std::optional<double> in_basis;  ///< of a run in the same basis with all elements and exact strain; one pose only
-  std::optional<double> unseen;    ///< of a model that knows nothing of the clip
+  std::optional<double> unseen;    ///< of a model that knows nothing of the clip …
+  std::optional<double> unseen_in_basis;         ///< … and of a run in its basis with all elements
   double elastic_error = 0, inertial_error = 0;  ///< of cubature, on unseen samples
   double step_seconds = 0;
 };

@@ -5,7 +5,7 @@
 //   known motion         how flesh sways over stretches of the clips, far enough to stiffen                        1
 //                        (dynamics/motion_runs.h); clips count as the fourth root of their size, so that a hop
 //                        doesn't drown a wave
-//   made-up motion       the same under motion of the rig that nobody has shown                                   0.5
+//   made-up motion       the same under motion of the rig that nobody has shown                                   1
 //   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (flesh_responses.h), by the root of its size 0.3
 //   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
 //   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1

@@ -116,7 +116,7 @@ class Trainer {
     if (settings_.elements == 0)
       choose_elements(sample, candidates, result);
     else
-      finish(choose_sites(sample, settings_.elements), candidates, result);
+      finish(choose_sites(sample, settings_.elements, settings_.tolerance), candidates, result);
   }
 
   void train_vertices(PoseCubature& result) {
@@ -139,7 +139,9 @@ class Trainer {
                                        random_));
       return joined(std::move(all));
     };
-    result.vertices = choose_sites(sample, settings_.vertices);
+    // Beside twelve rows of every element, vertices cost next to nothing.
+    const double share = input_.frames != nullptr ? 0.5 : 1;
+    result.vertices = choose_sites(sample, settings_.vertices, share * settings_.tolerance);
     result.inertial_error = cubature_error(sample(40, false), result.vertices);
   }
 
@@ -171,9 +173,9 @@ class Trainer {
 
   /// Sites are chosen with some samples, how many with others; neither may judge the result.
   template <class Sampler>
-  Cubature choose_sites(const Sampler& sample, int most) {
+  Cubature choose_sites(const Sampler& sample, int most, double tolerance) {
     const CubatureSamples known = sample(samples_, true), watched = sample(24, false);
-    return select_cubature(known, {.most_sites = most, .tolerance = settings_.tolerance}, progress_, &watched);
+    return select_cubature(known, {.most_sites = most, .tolerance = tolerance}, progress_, &watched);
   }
 
   /// A step costs elements × coordinates: where coordinates are few, more elements are cheap, and seen.
