@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/known_motion.h"
 
-#include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/clip_accelerations.h"
+#include "supple/offline/fitting/own_axes.h"
 #include "supple/rig/motion/clip_motion.h"
 
 #include <fmt/format.h>
@@ -82,10 +82,14 @@ KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig,
   for (ReducePose& pose : clip_poses(character, rig)) motion.poses.push_back(std::move(pose.p));
   ClipAccelerations known = clip_accelerations(character, rig, rest, mesh);
   motion.accelerations = std::move(known.accelerations);
-  const double extent = bounds_of(mesh.vertices).size().maxCoeff();
+  const double extent = extent_along(own_axes(rig), mesh.vertices);
   const int steps = affordable_steps(mesh);
   motion.runs = known_runs(character, rig, steps, extent);
-  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = 16, .length = steps / 16};
+  MadeUpMotion made_up{.poses = motion.poses,
+                       .height = extent,
+                       .frame = own_frame(own_axes(rig), mesh.vertices),
+                       .runs = 16,
+                       .length = steps / 16};
   made_up.acceleration = motion.accelerations.cols() > 0 ? vigour_of(motion) : vigour;
   if (made_up.poses.empty()) made_up.poses.push_back(rest.layout().neutral);
   for (MotionRun& run : made_up_runs(rest, made_up)) motion.runs.push_back(std::move(run));
