@@ -335,7 +335,7 @@ void add_motion(CLI::App& app, Options& options) {
       ->check(non_negative())
       ->type_name("S");
   app.add_option("--rate", options.rate, "Frames per second [30, or as many as the tolerance needs]")
-      ->check(positive())
+      ->check(positive(1e4))
       ->type_name("FPS");
 }
 

@@ -173,7 +173,7 @@ RunCommand add(CLI::App& app) {
       ->check(positive())
       ->type_name("R");
   app.add_option("--rate", options->rate, "Steps per second")
-      ->check(positive())
+      ->check(positive(1e6))
       ->type_name("HZ")
       ->capture_default_str();
   app.add_option("--stiffness", options->settings.contact.stiffness,

@@ -4,6 +4,11 @@
 #include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
+#include <poll.h>
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
 namespace supple::cli_common_test {
 namespace {
 
@@ -99,6 +104,30 @@ TEST_F(Common, FullDiskOnStandardOutputIsOurs) {
                            path("cube.veg") + "' > /dev/full 2> /dev/null";
   ASSERT_TRUE(save_mesh(make_tet_box({1, 1, 1}, {1, 1, 1}), path("cube.veg")).ok());
   EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 1);
+}
+
+/// What a terminal gets on the last line, while the mesher is in loops that tell nothing of how far they are.
+TEST_F(Common, TheProgressBarMoves) {
+  ASSERT_TRUE(save_mesh(make_tet_box({4, 1, 1}, {4, 1, 1}), path("beam.veg")).ok());
+  ASSERT_EQ(supple({"convert", "beam.veg", "skin.obj"}).code, 0);
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(::grantpt(terminal) | ::unlockpt(terminal), 0);
+  const std::string other_end = ::ptsname(terminal);
+  ::setenv("TERM", "xterm", 1);
+  const pid_t child = start({"mesh", "skin.obj", "-o", "m.veg", "--tets", "400000"}, other_end);
+  std::set<std::string> drawn;
+  const auto begin = std::chrono::steady_clock::now();
+  while (drawn.size() < 4 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+    pollfd ready{terminal, POLLIN, 0};
+    char text[4096];
+    const ssize_t size = ::poll(&ready, 1, 500) == 1 ? ::read(terminal, text, sizeof text) : 0;
+    if (size > 0) drawn.emplace(text, to_size(size));
+  }
+  ::kill(child, SIGINT);
+  EXPECT_EQ(finish(child).code, 130);
+  ::close(terminal);
+  EXPECT_EQ(drawn.size(), 4u) << "something else each time";
 }
 
 }  // namespace

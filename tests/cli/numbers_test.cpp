@@ -5,9 +5,14 @@
 #include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <regex>
 #include <set>
+#include <thread>
 
 namespace supple::cli_numbers_test {
 namespace {
@@ -37,6 +42,17 @@ const std::map<std::string, std::vector<std::string>> calls = {
 
 class Numbers : public CliTest {
  protected:
+  CliRun finish_within(pid_t child, int seconds) const {
+    std::atomic<bool> over{false};
+    std::thread watch([&] {
+      for (int k = 0; k < 20 * seconds && !over; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (!over) ::kill(child, SIGKILL);
+    });
+    const CliRun run = finish(child);
+    over = true;
+    watch.join();
+    return run;
+  }
   std::vector<std::string> verbs() const {
     std::vector<std::string> names;
     const std::string help = supple({"--help"}).out;
@@ -48,7 +64,7 @@ class Numbers : public CliTest {
   std::map<std::string, std::string> options_of(const std::string& verb) const {
     std::map<std::string, std::string> options;
     const std::string help = supple({verb, "--help"}).out;
-    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,…\\[\\]]+)(?=\\s)");
+    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,…\\[\\]]+)(?=[=\\s])");
     for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
       if (!words.contains((*at)[2])) options[(*at)[1]] = (*at)[2];
     return options;
@@ -74,16 +90,50 @@ TEST_F(Numbers, EveryOptionRefusesWhatIsNoNumber) {
         EXPECT_LT(run.err.size(), 300u) << run.err;
         ++tried;
       }
-      for (const std::string value : {"0", "-1"}) {
+    }
+  }
+  EXPECT_GT(tried, 300u);
+}
+
+/// Zero, negative and huge numbers are numbers: each is refused, or works and gives numbers. Nothing takes for ever.
+TEST_F(Numbers, EveryOptionRefusesOrTakesZeroNegativeAndHuge) {
+  ASSERT_EQ(supple({"example", "x_shape", "-o", "."}).code, 0);
+  ASSERT_TRUE(save_mesh(make_tet_box({4, 1, 1}, {4, 1, 1}), path("beam.veg")).ok());
+  ASSERT_EQ(supple({"convert", "beam.veg", "skin.obj"}).code, 0);
+  ASSERT_EQ(supple({"build", "beam.veg", "--fix", "min-x", "-n", "3", "-r", "4", "-o", "beam.supple"}).code, 0);
+  spill(path("ball.csv"), "0,4.5,0.5,0.5\n0.01,4.4,0.5,0.5\n");
+  const std::string character = "x_shape.glb";
+  // What keeps each verb short; an option that is tried takes the place of its own.
+  const std::map<std::string, std::vector<std::string>> small = {
+      {"bake", {character, "--output=y.glb", "--tets=300", "--size=3", "--to=0.05", "--preroll=0.05"}},
+      {"compare", {character, "--tets=300", "--sizes=3", "--seconds=0.05", "--known-only"}},
+      {"mesh", {"skin.obj", "--output=m.veg", "--tets=300"}},
+      {"modes", {"beam.veg", "--fix=min-x", "--modes=2"}},
+      {"solve", {"beam.veg", "--fix=min-x", "--duration=0.05", "--output=s"}},
+      {"build", {"beam.veg", "--fix=min-x", "--modes=3", "--size=4", "--output=b.supple"}},
+      {"sketch",
+       {"beam.veg", "--fix=min-x", "--grab=max-x", "--path=0,0.1,0", "--steps=2", "--modes=4", "--output=b.sketch"}},
+      {"haptics", {"beam.supple", "--path=ball.csv", "--radius=0.1", "--output=h"}},
+      {"init", {character, "--output=r.toml", "--force"}}};
+  for (const std::string& verb : verbs()) {
+    for (const auto& [option, kind] : options_of(verb)) {
+      if (option == "--threads" && verb != "modes") continue;  // the same for all
+      ASSERT_TRUE(small.contains(verb)) << "add the verb " << verb << " to this table";
+      for (const std::string number : {"0", "-1", "1e15"}) {
         std::vector<std::string> command = {verb};
-        command.insert(command.end(), calls.at(verb).begin(), calls.at(verb).end());
-        command.push_back(option + "=" + value);
-        const CliRun run = supple(command);
-        EXPECT_TRUE(run.code == 2 || run.code == 3) << verb << " " << option << " " << value << ": " << run.err;
+        for (const std::string& word : small.at(verb))
+          if (word.rfind(option + "=", 0) != 0) command.push_back(word);
+        command.push_back(option + "=" + (kind == "X,Y,Z" ? "0," + number + ",0" : number));
+        command.emplace_back("--json");
+        const CliRun run = finish_within(start(command), 20);
+        EXPECT_TRUE(run.code == 0 || run.code == 2 || run.code == 3)
+            << verb << " " << option << " " << number << ": " << run.code << " " << run.err;
+        if (run.code != 0) continue;
+        EXPECT_EQ(run.out.find("nan"), std::string::npos) << verb << " " << option << " " << number;
+        EXPECT_EQ(run.out.find("null"), std::string::npos) << verb << " " << option << " " << number << run.out;
       }
     }
   }
-  EXPECT_GT(tried, 200u);
 }
 
 /// Numbers of files that are users' input: the exit code is 3 and the sentence names the file.
@@ -133,6 +183,18 @@ TEST_F(Numbers, OfBuildsAreEstimatedBeforeMemoryRunsOut) {
   }
   spill(path("soup.obj"), soup);
   expect_refusal({"mesh", "soup.obj", "-o", "soup.veg"}, 3, "4000 loose pieces");
+  // More than any machine has, and more than this process may have.
+  ASSERT_TRUE(save_mesh(make_tet_box({4, 1, 1}, {24, 6, 6}), path("beam.veg")).ok());
+  expect_refusal({"build", "beam.veg", "--fix", "min-x", "-n", "1500", "-o", "beam.supple"}, 3, "1500 modes");
+  rlimit before{};
+  ::getrlimit(RLIMIT_AS, &before);
+  const rlimit less{2'000'000'000, before.rlim_max};
+  ::setrlimit(RLIMIT_AS, &less);
+  const pid_t child = start({"build", "beam.veg", "--fix", "min-x", "-n", "200", "-o", "beam.supple"});
+  ::setrlimit(RLIMIT_AS, &before);
+  const CliRun run = finish(child);
+  EXPECT_EQ(run.code, 3) << run.err;
+  EXPECT_NE(run.err.find("beam.veg: 200 modes with their 20100 derivatives take"), std::string::npos) << run.err;
 }
 
 }  // namespace

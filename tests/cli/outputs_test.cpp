@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <map>
+#include <regex>
 #include <thread>
 
 namespace supple::cli_outputs_test {
@@ -110,6 +112,30 @@ TEST_F(Outputs, AreWrittenAndWrittenAgain) {
     fs::remove_all(folder / writer.output);
   }
   EXPECT_EQ(leftovers(), std::vector<std::string>());
+}
+
+/// So that a new verb is tried as well. Two write only what all verbs may: JSON, and tables like it.
+TEST_F(Outputs, EveryVerbIsTriedAndLooksAtAllItsFilesBeforeTheWork) {
+  std::map<std::string, std::vector<std::string>> calls = {{"compare", {"compare", "x.glb"}},
+                                                           {"bench", {"bench", "fem"}}};
+  for (const Writer& writer : writers())
+    calls[writer.verb] = command(writer, "never" + fs::path(writer.output).extension().string());
+  calls["inspect"].pop_back();  // its output is the JSON itself
+  const std::string help = supple({"--help"}).out;
+  const std::regex line("\n  ([a-z]+) +[A-Z]");
+  std::size_t verbs = 0;
+  for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at, ++verbs) {
+    const std::string verb = (*at)[1], options = supple({verb, "--help"}).out;
+    ASSERT_TRUE(calls.contains(verb)) << "add the verb " << verb << " to the table";
+    for (const std::string option : {"--json", "--csv", "--vtu", "--save-state"}) {
+      std::vector<std::string> words = calls[verb];
+      if (options.find("\n  " + option + " ") == std::string::npos) continue;
+      if (std::find(words.begin(), words.end(), option) != words.end()) continue;
+      words.push_back(option + "=missing/file.json");
+      expect_refusal(words, 3, "missing");
+    }
+  }
+  EXPECT_GE(verbs, 14u);
 }
 
 TEST_F(Outputs, AMissingFolderAFolderAndAFileInTheWayAreToldBeforeTheWork) {

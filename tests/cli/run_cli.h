@@ -54,7 +54,8 @@ class CliTest : public testing::Test {
   /// Of the builds of this test.
   std::filesystem::path cache() const { return folder.string() + ".cache"; }
 
-  pid_t start(const std::vector<std::string>& arguments) const {
+  /// `errors`: where standard error goes instead of into a file, such as a terminal.
+  pid_t start(const std::vector<std::string>& arguments, const std::string& errors = "") const {
     std::vector<std::string> words = {SUPPLE_CLI};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
@@ -66,7 +67,7 @@ class CliTest : public testing::Test {
     const int create = O_WRONLY | O_CREAT | O_TRUNC;
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, output_file().c_str(), create, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, error_file().c_str(), create, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, errors.empty() ? error_file().c_str() : errors.c_str(), create, 0600);
     pid_t child = -1;
     EXPECT_EQ(0, posix_spawn(&child, SUPPLE_CLI, &actions, nullptr, argv.data(), environ));
     posix_spawn_file_actions_destroy(&actions);

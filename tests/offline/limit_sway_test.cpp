@@ -40,17 +40,26 @@ double sag(const TetMesh& mesh, const MatX& acceleration) {
 TEST(LimitSway, WithoutMotionTheFrequencyDecides) {
   TetMesh mesh = bar();
   const std::vector<Index> held = left_face(must(ElasticBody::create(mesh, model)));
-  ASSERT_TRUE(limit_sway(mesh, held, model, 4, {}).ok());
+  ASSERT_TRUE(limit_sway(mesh, held, model, 4, {}, 1).ok());
   EXPECT_NEAR(must(flesh_frequency(must(ElasticBody::create(mesh, model)), held)), 4, 1e-9);
   EXPECT_EQ(mesh.materials.size(), 1);
+}
+
+TEST(FleshFrequency, KnowsNoAxes) {
+  TetMesh straight = bar(), turned = bar();
+  const Mat3 R = Eigen::AngleAxisd(0.7, Vec3(1, 2, 2) / 3).toRotationMatrix();
+  for (Vec3& x : turned.vertices) x = R * x;
+  const std::vector<Index> held = left_face(must(ElasticBody::create(straight, model)));
+  EXPECT_NEAR(must(flesh_frequency(must(ElasticBody::create(turned, model)), held)),
+              must(flesh_frequency(must(ElasticBody::create(straight, model)), held)), 1e-6);
 }
 
 TEST(LimitSway, ThinFleshSwaysByAShareOfItsThickness) {
   TetMesh soft = bar(), limited = bar();
   const std::vector<Index> held = left_face(must(ElasticBody::create(soft, model)));
   const MatX a = sideways(soft, 80);
-  ASSERT_TRUE(limit_sway(soft, held, model, 4, {}).ok());
-  ASSERT_TRUE(limit_sway(limited, held, model, 4, a).ok());
+  ASSERT_TRUE(limit_sway(soft, held, model, 4, {}, 1).ok());
+  ASSERT_TRUE(limit_sway(limited, held, model, 4, a, 1).ok());
   const double limit = 0.04;     // of the extent, less than half the thickness
   EXPECT_GT(sag(soft, a), 0.1);  // ω = 2π 4 Hz: a/ω² is 13 cm
   EXPECT_LT(sag(limited, a), 1.02 * limit);
@@ -60,16 +69,16 @@ TEST(LimitSway, ThinFleshSwaysByAShareOfItsThickness) {
 TEST(LimitSway, GentleMotionChangesNothing) {
   TetMesh still = bar(), gentle = bar();
   const std::vector<Index> held = left_face(must(ElasticBody::create(still, model)));
-  ASSERT_TRUE(limit_sway(still, held, model, 4, {}).ok());
-  ASSERT_TRUE(limit_sway(gentle, held, model, 4, sideways(gentle, 1)).ok());
+  ASSERT_TRUE(limit_sway(still, held, model, 4, {}, 1).ok());
+  ASSERT_TRUE(limit_sway(gentle, held, model, 4, sideways(gentle, 1), 1).ok());
   EXPECT_NEAR(sag(gentle, sideways(gentle, 1)), sag(still, sideways(still, 1)), 1e-9);
 }
 
 TEST(LimitSway, KnowsNoScale) {
   TetMesh small = bar(), large = bar(100);
   const std::vector<Index> held = left_face(must(ElasticBody::create(small, model)));
-  ASSERT_TRUE(limit_sway(small, held, model, 4, sideways(small, 40)).ok());
-  ASSERT_TRUE(limit_sway(large, held, model, 4, sideways(large, 4000)).ok());
+  ASSERT_TRUE(limit_sway(small, held, model, 4, sideways(small, 40), 1).ok());
+  ASSERT_TRUE(limit_sway(large, held, model, 4, sideways(large, 4000), 100).ok());
   const double s = sag(small, sideways(small, 40));
   EXPECT_NEAR(sag(large, sideways(large, 4000)) / 100, s, 1e-6 * s);
 }

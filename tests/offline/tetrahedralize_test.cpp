@@ -396,6 +396,38 @@ TEST(Tetrahedralize, SameBitsForAnyThreadCount) {
   EXPECT_EQ(one.mesh.vertices, three.mesh.vertices);
 }
 
+TEST(Tetrahedralize, SameBitsForAnyOrderOfTheFile) {
+  Surface surface = box({0, 0, 0}, {1, 1, 1});
+  append(surface, box({0.9, 0.5, 0.5}, {2, 0.52, 0.52}));
+  append(surface, box({0.3, 0.2, 1.001}, {0.7, 0.6, 1.4}));
+  const TetMeshingResult made = fill(surface, 2000);
+  const auto last = static_cast<Index>(surface.vertices.size()) - 1;
+  std::reverse(surface.vertices.begin(), surface.vertices.end());
+  for (Triangle& t : surface.triangles) t = {last - t[1], last - t[2], last - t[0]};
+  std::rotate(surface.triangles.begin(), surface.triangles.begin() + 7, surface.triangles.end());
+  const TetMeshingResult again = fill(surface, 2000);
+  EXPECT_EQ(made.mesh.elements, again.mesh.elements);
+  EXPECT_EQ(made.mesh.vertices, again.mesh.vertices);
+}
+
+/// Closed ones too, all inside out, of which each would be looked for inside of all others.
+TEST(Tetrahedralize, FarTooManyPiecesAreRefusedAtOnce) {
+  Surface soup;
+  for (int k = 0; k < 40000; ++k) {
+    const double x = k % 40, y = k / 40 % 40, z = k / 1600;  // NOLINT(bugprone-integer-division)
+    const auto v = static_cast<Index>(soup.vertices.size());
+    for (const Vec3& corner : {Vec3(0, 0, 0), Vec3(0.5, 0, 0), Vec3(0, 0.5, 0), Vec3(0, 0, 0.5)})
+      soup.vertices.push_back(Vec3(x, y, z) + corner);
+    for (const Triangle& t : {Triangle{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}})
+      soup.triangles.push_back({v + t[0], v + t[1], v + t[2]});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Result<TetMeshingResult> made = tetrahedralize(soup, {.tets = 16000});
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find("40000 loose pieces"), std::string::npos) << made.error().message;
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10);
+}
+
 TEST(Tetrahedralize, BadInputIsOneSentence) {
   const auto message = [](const Surface& surface, int tets) {
     TetMeshingOptions options;

@@ -33,6 +33,8 @@ double size_of(const std::vector<Vec3>& points) {
   return 2 * farthest;
 }
 
+constexpr int mascot = 4;  ///< of the characters
+
 bool nightly() { return std::getenv("SUPPLE_NIGHTLY") != nullptr; }
 
 // ---- changes that change nothing
@@ -162,19 +164,19 @@ class Invariance : public testing::TestWithParam<int> {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  Motion motion(const Change& change, double rate = 60, const char* engine = "posespace") const {
+  Motion motion(const Change& change, double rate = 60) const {
     RawCharacter character = character_;
     change(character);
     EXPECT_TRUE(write_character(folder_ / "c.glb", character).ok());
     Recipe recipe;
     recipe.input = "c.glb";
     recipe.tets = 900;
-    recipe.flesh.size = 8;
+    recipe.flesh.size = 40;  // with fewer the error of the reduction itself is larger than what is looked for
     recipe.flesh.poses = 1;
     const Result<CharacterSource> source = load_source(recipe, folder_);
     if (!source.ok()) return (ADD_FAILURE() << source.error().message, Motion{});
     const auto shared = std::make_shared<const CharacterSource>(*source);
-    const Result<std::unique_ptr<SoftCharacter>> soft = find_engine(engine).value()->build(shared);
+    const Result<std::unique_ptr<SoftCharacter>> soft = find_engine("posespace").value()->build(shared);
     if (!soft.ok()) return (ADD_FAILURE() << soft.error().message, Motion{});
     return measure(**soft, rate);
   }
@@ -215,31 +217,25 @@ class Invariance : public testing::TestWithParam<int> {
 TEST_P(Invariance, PlaceSizeOrderKeysAndRate) {
   const Motion base = motion([](RawCharacter&) {});
   EXPECT_GT(base.peak, 1e-4) << "nothing moves, so nothing is compared";
-  const Quat none = Quat::Identity();
+  const Quat none = Quat::Identity(), turn(Eigen::AngleAxisd(0.7, Vec3(1, 2, 2) / 3));
   std::vector<std::pair<std::string, Change>> changes = {{"1 mm away", placed(none, {1e-3, 0, 0})},
-                                                         {"100 km away", placed(none, {6e4, 0, -8e4})},
-                                                         {"a thousand times as large", scaled(1000)},
+                                                         {"turned", placed(turn, Vec3::Zero())},
                                                          {"vertices and triangles reordered", reorder_meshes},
+                                                         {"joints reordered", reorder_joints},
                                                          {"redundant keys", add_redundant_keys}};
   if (nightly()) {
+    changes.emplace_back("100 km away", placed(none, {6e4, 0, -8e4}));
     for (const double metres : {0.3, 7.0, 1e3})
       changes.emplace_back("away by " + std::to_string(metres), placed(none, {0, 0, metres}));
-    for (const double s : {1e-3, 0.1, 10.0}) changes.emplace_back("times " + std::to_string(s), scaled(s));
+    // Single precision rounds a scaled mascot so that its mesh has two vertices more: 3.4 % (docs/verification.md).
+    if (GetParam() != mascot)
+      for (const double s : {1e-3, 0.1, 10.0, 1e3}) changes.emplace_back("times " + std::to_string(s), scaled(s));
   }
   for (const auto& [what, change] : changes) expect_same(motion(change), base, what);
   expect_same(motion([](RawCharacter&) {}, 240), base, "four times the frames");
 }
 
-/// Of the body and its physics. Training a reduced model draws other samples for another order of joints, and leaves
-/// their error; without reduction there is none.
-TEST_P(Invariance, OrderOfJointsWithoutReduction) {
-  const Motion base = motion([](RawCharacter&) {}, 60, "full");
-  EXPECT_GT(base.peak, 1e-4) << "nothing moves, so nothing is compared";
-  expect_same(motion(reorder_joints, 60, "full"), base, "joints reordered");
-}
-
-// The other two are farther off: one with redundant keys, one a thousand times as large (docs/verification.md).
-INSTANTIATE_TEST_SUITE_P(Three, Invariance, testing::Values(0, 1, 3));
+INSTANTIATE_TEST_SUITE_P(Five, Invariance, testing::Range(0, 5));
 
 }  // namespace
 }  // namespace supple::invariance_test

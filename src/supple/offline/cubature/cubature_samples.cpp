@@ -6,7 +6,9 @@
 #include "supple/fem/material_models.h"
 #include "supple/fem/posed_rest.h"
 #include "supple/math/dense/decompositions.h"
+#include "supple/mesh/bounds.h"
 #include "supple/offline/modes/mass_pca.h"
+#include "supple/rig/groups_by_name.h"
 
 #include <Eigen/Geometry>
 
@@ -147,10 +149,12 @@ Quat perturbed(const Quat& rotation, double most, Gaussian& gaussian) {
   return angle > 0 ? Quat(rotation * Quat(Eigen::AngleAxisd(angle, axis / angle))) : rotation;
 }
 
-std::vector<double> perturbed_pose(const PoseLayout& layout, std::span<const double> p, double angle, double length,
-                                   Gaussian& gaussian) {
+/// `order`: of the layout's groups.
+std::vector<double> perturbed_pose(const PoseLayout& layout, std::span<const std::size_t> order,
+                                   std::span<const double> p, double angle, double length, Gaussian& gaussian) {
   std::vector<double> result(p.begin(), p.end());
-  for (const ParameterGroup& group : layout.groups) {
+  for (const std::size_t g : order) {
+    const ParameterGroup& group = layout.groups[g];
     double* values = result.data() + group.first;
     if (group.kind == ParameterKind::rotation) {
       const Quat q = perturbed(unit_quaternion(values), angle, gaussian);
@@ -174,13 +178,15 @@ MatX random_frames(const Rig& rest, std::span<const double> p, double height, in
   constexpr double angle = std::numbers::pi / 180;
   const double length = height / 2000;
   Gaussian gaussian(random);
+  const std::vector<std::size_t> order = groups_by_name(rest.layout());
+  const Vec3 middle = bounds_of(evaluate_all(rest, p)).center();  // what turns about a far place is thrown instead
   MatX frames(3 * rest.vertex_count(), count);
   for (int k = 0; k < count; ++k) {
-    const std::vector<Vec3> x = evaluate_all(rest, perturbed_pose(rest.layout(), p, angle, length, gaussian));
+    const std::vector<Vec3> x = evaluate_all(rest, perturbed_pose(rest.layout(), order, p, angle, length, gaussian));
     const Mat3 turn = perturbed(Quat::Identity(), angle, gaussian).toRotationMatrix();
     const Vec3 shift = gaussian.in_ball() * 10 * length;
     for (std::size_t v = 0; v < x.size(); ++v)
-      frames.col(k).segment<3>(3 * static_cast<Eigen::Index>(v)) = turn * x[v] + shift;
+      frames.col(k).segment<3>(3 * static_cast<Eigen::Index>(v)) = turn * (x[v] - middle) + middle + shift;
   }
   return frames;
 }
@@ -286,8 +292,9 @@ MatX cubature_stiffness(const ElasticSampling& sampling, const Cubature& cubatur
 std::vector<std::vector<double>> random_poses(const PoseLayout& layout, std::span<const double> p, double angle,
                                               int count, std::mt19937_64& random) {
   Gaussian gaussian(random);
+  const std::vector<std::size_t> order = groups_by_name(layout);
   std::vector<std::vector<double>> poses;
-  for (int k = 0; k < count; ++k) poses.push_back(perturbed_pose(layout, p, angle, 0, gaussian));
+  for (int k = 0; k < count; ++k) poses.push_back(perturbed_pose(layout, order, p, angle, 0, gaussian));
   return poses;
 }
 

@@ -5,6 +5,7 @@
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/fitting/frame_sites.h"
+#include "supple/rig/groups_by_name.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,8 +85,11 @@ class MadeUpRun {
         base_(motion.poses[number % motion.poses.size()]),
         dice_(motion.seed + static_cast<unsigned>(number)),
         shift_(0.05 * motion.height, dice_),
-        turn_(0.2, dice_) {
-    for (const ParameterGroup& group : layout.groups) {
+        turn_(0.2, dice_),
+        frame_(motion.frame),
+        order_(groups_by_name(layout)) {
+    for (const std::size_t g : order_) {
+      const ParameterGroup& group = layout.groups[g];
       double size = spread_of(group, motion.poses);
       if (group.kind == ParameterKind::rotation) size = std::clamp(size, least_turn, 0.5);
       if (group.kind == ParameterKind::scalar || group.kind == ParameterKind::scale) size = 0;
@@ -95,10 +99,10 @@ class MadeUpRun {
 
   std::vector<double> pose(double time) const {
     std::vector<double> p = base_;
-    for (std::size_t g = 0; g < waves_.size(); ++g) {
-      const ParameterGroup& group = layout_.groups[g];
+    for (std::size_t k = 0; k < waves_.size(); ++k) {
+      const ParameterGroup& group = layout_.groups[order_[k]];
       double* values = p.data() + group.first;
-      const Vec3 w = waves_[g].at(time);
+      const Vec3 w = waves_[k].at(time);
       if (group.kind == ParameterKind::rotation) {
         const Quat q = unit_quaternion(values) * turned_by(w);
         std::copy_n(q.coeffs().data(), 4, values);
@@ -108,14 +112,18 @@ class MadeUpRun {
     }
     return p;
   }
-  RigidTransform placement(double time) const { return {shift_.at(time), turned_by(turn_.at(time))}; }
+  RigidTransform placement(double time) const {
+    return frame_ * RigidTransform{shift_.at(time), turned_by(turn_.at(time))} * frame_.inverse();
+  }
 
  private:
   const PoseLayout& layout_;
   const std::vector<double>& base_;
   Dice dice_;
   Wave shift_, turn_;
-  std::vector<Wave> waves_;
+  RigidTransform frame_;
+  std::vector<std::size_t> order_;  ///< of the groups
+  std::vector<Wave> waves_;         ///< in that order
 };
 
 /// Root mean square of the vertices' accelerations over some moments of the motion.

@@ -44,6 +44,7 @@ struct MadeUpMotion {
   std::vector<std::vector<double>> poses;  ///< that it starts from, in turn
   double acceleration = 0;                 ///< of vertices, root mean square [m/s²]; 0: as it comes
   double height = 1;                       ///< of the character [m]
+  RigidTransform frame;  ///< of the character at rest: it is moved along these axes, turned about here
   int runs = 8;
   int length = 90;  ///< steps of each
   unsigned seed = 1;

@@ -2,8 +2,8 @@
 #include "supple/offline/fitting/clip_accelerations.h"
 
 #include "supple/base/parallel.h"
-#include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/frame_sites.h"
+#include "supple/offline/fitting/own_axes.h"
 #include "supple/rig/motion/clip_motion.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::vector<ClipMoment> without_cuts(std::vector<ClipMoment> moments, const Char
 
 ClipAccelerations clip_accelerations(const RawCharacter& character, const CharacterRig& rig, const Rig& rest,
                                      const TetMesh& mesh) {
-  const double extent = bounds_of(mesh.vertices).size().maxCoeff();
+  const double extent = extent_along(own_axes(rig), mesh.vertices);
   ClipAccelerations result{without_cuts(typical_moments(character, 48), rig, extent), {}};
   result.accelerations.resize(3 * rest.vertex_count(), std::ssize(result.moments));
   parallel_for(std::ssize(result.moments), 1, [&](std::int64_t k) {

@@ -26,20 +26,6 @@ Surface neutral_skin(const RawCharacter& character, const CharacterRig& rig) {
   return skin;
 }
 
-/// How the root stands at rest: a lattice along it turns with the character, so that the body is the same wherever the
-/// character stands and looks.
-Quat axes_of(const CharacterRig& rig) {
-  if (rig.root() < 0) return Quat::Identity();
-  return rigid_part(world_matrix(rig.skeleton(), rest_pose(rig.skeleton()), rig.root())).rotation.normalized();
-}
-
-/// Of the box along some axes: one along the world's would change as the character turns.
-double diagonal_along(const Quat& axes, std::span<const Vec3> points) {
-  Bounds bounds;
-  for (const Vec3& x : points) bounds.add(axes.conjugate() * x);
-  return bounds.diagonal();
-}
-
 Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSettings& settings, Progress& progress) {
   const auto& [tets, keep_separate, graded, distance_samples, axes] = settings.meshing;
   ContentHash content;
@@ -151,8 +137,9 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
     return input_error("the rig leaves out some meshes of the character; take them out of the character first");
   EmbeddedBody body;
   body.skin = neutral_skin(character, rig);
+  body.axes = own_axes(rig);
   EmbedSettings own_axes = settings;
-  own_axes.meshing.axes = axes_of(rig);
+  own_axes.meshing.axes = body.axes;
   Result<TetMeshingResult> meshed = settings.own ? take_tetrahedra(*settings.own, body.skin, body.warnings)
                                                  : fill_with_tetrahedra(body.skin, own_axes, progress);
   SUPPLE_RETURN_IF_ERROR(meshed);
@@ -162,14 +149,14 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
   Result<Embedding> embedding = embed(body.mesh, body.skin.vertices);
   SUPPLE_RETURN_IF_ERROR(embedding);
   body.embedding = std::move(*embedding);
-  body.carry = make_surface_carry(body.mesh.vertices, body.skin);
+  body.carry = make_surface_carry(body.mesh.vertices, body.skin, body.axes);
   Result<std::vector<BoneSegment>> bones = find_bones(character, rig, settings.bones);
   SUPPLE_RETURN_IF_ERROR(bones);
   body.bones = std::move(*bones);
   Result<std::vector<char>> hard = hard_vertices(character, rig, settings.bones);
   SUPPLE_RETURN_IF_ERROR(hard);
   body.hard = std::move(*hard);
-  const double radius = settings.bones.radius * diagonal_along(own_axes.meshing.axes, body.mesh.vertices);
+  const double radius = settings.bones.radius * bounds_along(body.axes, body.mesh.vertices).diagonal();
   body.fixed_vertices = fixed_by_bones(body.mesh, body.bones, radius, body.carry, body.hard);
   if (body.fixed_vertices.empty())
     body.warnings.emplace_back("no bone of the skeleton crosses the body, so nothing holds the flesh to the rig");

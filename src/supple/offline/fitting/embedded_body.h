@@ -7,6 +7,7 @@
 #include "supple/base/stage_store.h"
 #include "supple/offline/fitting/bones.h"
 #include "supple/offline/fitting/fit_rest_shape.h"
+#include "supple/offline/fitting/own_axes.h"
 #include "supple/offline/meshing/tetrahedralize.h"
 #include "supple/rig/deform/pose_space.h"
 
@@ -27,15 +28,19 @@ struct EmbedSettings {
 };
 
 struct EmbeddedBody {
-  TetMesh mesh;         ///< neutral pose, the rig's space [m]
-  Surface skin;         ///< all vertices of the rig, neutral pose
-  Embedding embedding;  ///< of the skin in the mesh
-  SurfaceCarry carry;   ///< of the mesh by the skin
+  TetMesh mesh;                  ///< neutral pose, the rig's space [m]
+  Surface skin;                  ///< all vertices of the rig, neutral pose
+  Quat axes = Quat::Identity();  ///< of the rig
+  Embedding embedding;           ///< of the skin in the mesh
+  SurfaceCarry carry;            ///< of the mesh by the skin
   std::vector<BoneSegment> bones;
   std::vector<char> hard;             ///< for each vertex of the skin
   std::vector<Index> fixed_vertices;  ///< of the mesh: they follow the rig exactly
   TetMeshingReport meshing;
   std::vector<std::string> warnings;
+
+  /// The largest side of the skin's box along its own axes [m].
+  double extent() const { return extent_along(axes, skin.vertices); }
 };
 
 /// Fails when nothing can be meshed, when tetrahedra of the settings don't surround the skin (own_tetrahedra.h), or

@@ -2,6 +2,7 @@
 #include "supple/offline/fitting/flesh_frequency.h"
 
 #include "supple/fem/linear_solver.h"
+#include "supple/math/dense/decompositions.h"
 
 #include <algorithm>
 #include <numbers>
@@ -15,15 +16,20 @@ Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fi
   VecX f(body.dof_count());
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
   LinearSolver solver(*free, {});
-  VecX compliance = VecX::Zero(body.vertex_count());
+  MatX sags(body.dof_count(), 3);
   for (int axis = 0; axis < 3; ++axis) {
     VecX push = VecX::Zero(body.dof_count());
     for (Index v = 0; v < body.vertex_count(); ++v) push[3 * v + axis] = 1;
     VecX sag;
     if (!solver.solve(K, body.consistent_mass() * push, sag).solved())
       return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
-    for (Index v = 0; v < body.vertex_count(); ++v)
-      compliance[v] = std::max(compliance[v], sag.segment<3>(3 * v).norm());
+    sags.col(axis) = sag;
+  }
+  // Of the direction in which it gives way most: the largest singular value knows no axes.
+  VecX compliance(body.vertex_count());
+  for (Index v = 0; v < body.vertex_count(); ++v) {
+    const Mat3 S = sags.middleRows<3>(3 * v);
+    compliance[v] = std::sqrt(std::max(0.0, symmetric_eigen(S.transpose() * S).values[2]));
   }
   return compliance;
 }

@@ -6,7 +6,6 @@
 #include "supple/fem/element.h"
 #include "supple/fem/free_vertices.h"
 #include "supple/math/sparse/sparse_factor.h"
-#include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/fitting/flesh_frequency.h"
 
@@ -163,9 +162,9 @@ struct WaysToBones {
 
 /// Factors on Young's modulus of flesh that is the same everywhere.
 Result<std::vector<double>> stiffening(const TetMesh& plain, const std::vector<Index>& flesh, MaterialModel model,
-                                       const MatX& accelerations) {
+                                       const MatX& accelerations, double extent) {
   const std::vector<double> thickness = local_thickness(plain);
-  const double widest = share_of_extent * bounds_of(plain.vertices).size().maxCoeff();
+  const double widest = share_of_extent * extent;
   const WaysToBones ways(plain, flesh);
   std::vector<double> factors(plain.elements.size(), 1.0);
   SparseFactor factor;
@@ -208,7 +207,7 @@ std::vector<double> local_thickness(const TetMesh& mesh) {
 }
 
 Status limit_sway(TetMesh& mesh, std::span<const Index> fixed, MaterialModel model, double frequency,
-                  const MatX& accelerations) {
+                  const MatX& accelerations, double extent) {
   const std::vector<Index> flesh = held_flesh(mesh, fixed);
   if (flesh.empty()) return {};
   const std::vector<Index> held = all_but(flesh, mesh.vertices.size());
@@ -218,7 +217,7 @@ Status limit_sway(TetMesh& mesh, std::span<const Index> fixed, MaterialModel mod
   SUPPLE_RETURN_IF_ERROR(tune(mesh, held, model, frequency));
   if (!(accelerations.norm() > 0)) return {};
   SUPPLE_RETURN_IF_ERROR(tune(plain, held, model, frequency));
-  const Result<std::vector<double>> factors = stiffening(plain, flesh, model, accelerations);
+  const Result<std::vector<double>> factors = stiffening(plain, flesh, model, accelerations, extent);
   SUPPLE_RETURN_IF_ERROR(factors);
   stiffen(*factors, mesh);
   return {};

@@ -20,9 +20,9 @@ namespace supple {
 
 /// Scales the stiffness of all elements to the frequency [Hz], then stiffens those that sway too far. `fixed`: vertices
 /// that follow the rig; `accelerations` as in KnownMotion, one moment per column, may be empty. What was painted stays,
-/// as a share of what the flesh around would have been without.
+/// as a share of what the flesh around would have been without. `extent`: h, along the character's own axes [m].
 Status limit_sway(TetMesh& mesh, std::span<const Index> fixed, MaterialModel model, double frequency,
-                  const MatX& accelerations);
+                  const MatX& accelerations, double extent);
 
 /// Twice the radius of the largest ball inside the mesh that the vertex is in or, as the corner of a cube, beside; to
 /// the size of an element [m].

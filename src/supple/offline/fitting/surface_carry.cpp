@@ -22,14 +22,14 @@ namespace {
 constexpr int candidates = 24;
 constexpr int ray_count = 42;
 
-/// Directions spread evenly over the sphere, along a spiral of golden angles.
-std::vector<Vec3> ray_directions() {
+/// Directions spread evenly over the sphere, along a spiral of golden angles around the third of the axes.
+std::vector<Vec3> ray_directions(const Quat& axes) {
   std::vector<Vec3> directions;
   for (int k = 0; k < ray_count; ++k) {
     const double z = 1 - (2 * k + 1.0) / ray_count;
     const double angle = k * std::numbers::pi * (3 - std::sqrt(5.0));
     const double radius = std::sqrt(1 - z * z);
-    directions.emplace_back(radius * std::cos(angle), radius * std::sin(angle), z);
+    directions.push_back(axes * Vec3(radius * std::cos(angle), radius * std::sin(angle), z));
   }
   return directions;
 }
@@ -42,12 +42,12 @@ struct Carrier {
 
 class CarrierFinder {
  public:
-  explicit CarrierFinder(const Surface& surface)
+  CarrierFinder(const Surface& surface, const Quat& axes)
       : surface_(surface),
         points_(surface.vertices),
         tree_(surface),
         winding_(tree_),
-        directions_(ray_directions()),
+        directions_(ray_directions(axes)),
         reach_(2 * bounds_of(surface.vertices).diagonal()) {}
 
   Carrier find(const Vec3& x) const {
@@ -174,9 +174,9 @@ class CarrierFinder {
 
 }  // namespace
 
-SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface) {
+SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface, const Quat& axes) {
   SUPPLE_ASSERT(!surface.vertices.empty());
-  const CarrierFinder finder(surface);
+  const CarrierFinder finder(surface, axes);
   SurfaceCarry carry;
   carry.vertex.resize(points.size());
   carry.weight.resize(points.size());

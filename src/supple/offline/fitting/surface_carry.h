@@ -18,7 +18,9 @@
 
 namespace supple {
 
-/// Finds the weights of all points. The surface needs at least one vertex.
-SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface);
+/// Finds the weights of all points. The surface needs at least one vertex. `axes`: of the character; weights turn along
+/// with them.
+SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface,
+                                const Quat& axes = Quat::Identity());
 
 }  // namespace supple

@@ -2,6 +2,7 @@
 #include "supple/offline/forces/cubic_forces.h"
 
 #include "supple/base/assert.h"
+#include "supple/base/memory.h"
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/mesh/topology.h"
@@ -209,9 +210,17 @@ Status check_basis(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
   return {};
 }
 
+/// Products of all strains, and the polynomials made of them: both of fourth order in r.
+Status check_model_size(double r) {
+  const double strains = r + r * (r + 1) / 2;
+  return check_memory(4 * sizeof(double) * strains * strains, fmt::format("the forces of a basis of {:.0f} vectors", r),
+                      "ask for a smaller basis");
+}
+
 template <int Nodes>
 Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Progress& progress) {
   SUPPLE_RETURN_IF_ERROR(check_basis(mesh, basis));
+  SUPPLE_RETURN_IF_ERROR(check_model_size(static_cast<double>(basis.cols())));
   const auto r = static_cast<Index>(basis.cols());
   SubspaceModel model;
   model.basis = basis;

@@ -2,7 +2,6 @@
 #include "supple/offline/full/build_full.h"
 
 #include "supple/fem/elastic_body.h"
-#include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/clip_accelerations.h"
 #include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/fitting/limit_sway.h"
@@ -74,14 +73,14 @@ Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& chara
   model.mesh = body.mesh;
   model.mesh.sets.clear();
   model.mesh.regions.clear();
-  model.extent = bounds_of(body.skin.vertices).size().maxCoeff();
+  model.extent = body.extent();
   // The skin carries the rest shape while stiffness is tuned, as for the reduced engines.
   const std::shared_ptr<const Rig> carried = carry_rig(rig.rig(), body.carry, body.mesh.vertices);
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
     const MatX accelerations = clip_accelerations(character, rig, *carried, body.mesh).accelerations;
-    SUPPLE_RETURN_IF_ERROR(
-        limit_sway(model.mesh, body.fixed_vertices, settings.material, *settings.frequency, accelerations));
+    SUPPLE_RETURN_IF_ERROR(limit_sway(model.mesh, body.fixed_vertices, settings.material, *settings.frequency,
+                                      accelerations, model.extent));
   }
   model.fixed = hold_loose_pieces(body.mesh, body.fixed_vertices);
   const std::vector<Index> free = free_vertices(model);

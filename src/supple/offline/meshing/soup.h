@@ -3,6 +3,7 @@
 // triangle left out, neighbours wound alike, and closed pieces that are inside out turned around.
 //
 // Winding is carried across edges with exactly two triangles; a piece then keeps the winding that most of its area had.
+// Vertices and triangles come in an order of their own: nothing hangs on that of the file.
 // A piece with negative volume is turned unless it lies inside the others, where it bounds a cavity.
 #pragma once
 
@@ -18,7 +19,8 @@ struct CleanSoup {
   Index pieces = 0;  ///< joined through vertices
 };
 
-/// Fails for a surface without triangles, with wrong indices or numbers, or without extent.
-Result<CleanSoup> clean_soup(const Surface& surface);
+/// Fails for a surface without triangles, with wrong indices or numbers, or without extent. A soup of more than
+/// `most_pieces` is counted only: which of them lie inside others takes long to tell, and nobody will fill it.
+Result<CleanSoup> clean_soup(const Surface& surface, Index most_pieces);
 
 }  // namespace supple

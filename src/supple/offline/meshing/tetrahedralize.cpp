@@ -216,19 +216,22 @@ void bring_back(const OwnFrame& frame, TetMeshingResult& result) {
 
 /// A piece takes two dozen tetrahedra, however small it is. A soup of far more pieces than can be had would take hours
 /// and give something that nobody asked for.
+constexpr double tets_of_piece = 24, overshoot = 3;
+
+Index most_pieces(int tets) { return static_cast<Index>(overshoot * tets / tets_of_piece); }
+
 Status check_pieces(Index pieces, int tets) {
-  constexpr double least = 24, overshoot = 3;
-  if (least * pieces <= overshoot * tets) return {};
+  if (pieces <= most_pieces(tets)) return {};
   return input_error(fmt::format(
       "the surface is {} loose pieces, each of which takes {:g} tetrahedra or more, and {} are asked for; join its "
       "vertices, leave out what is loose, or ask for {:.0f}",
-      pieces, least, tets, least * pieces / overshoot));
+      pieces, tets_of_piece, tets, std::ceil(tets_of_piece * pieces / overshoot)));
 }
 
 Result<TetMeshingResult> tetrahedralize_unit(const Surface& surface, const TetMeshingOptions& options,
                                              Progress& progress) {
   progress.stage("sorting triangles");
-  const Result<CleanSoup> soup = clean_soup(surface);
+  const Result<CleanSoup> soup = clean_soup(surface, most_pieces(options.tets));
   if (!soup) return soup.error();
   SUPPLE_RETURN_IF_ERROR(check_pieces(soup->pieces, options.tets));
   const Flesh flesh(soup->surface);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "supple/base/clock.h"
+#include "supple/base/memory.h"
 #include "supple/fem/rigid_motions.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_derivatives.h"
@@ -34,6 +35,14 @@ Status check_body(const ElasticBody& body, std::span<const Index> fixed, const M
   }
   if (settings.size < 0) return input_error(fmt::format("a basis can't have {} vectors", settings.size));
   return {};
+}
+
+/// Compressing holds the derivatives three times, and a number for every two of them.
+Status check_size(const ElasticBody& body, double k, bool anchored) {
+  const double columns = k + (anchored ? k * (k + 1) / 2 : k * k);
+  const double numbers = 3 * static_cast<double>(body.dof_count()) * columns + columns * columns;
+  return check_memory(sizeof(double) * numbers,
+                      fmt::format("{:.0f} modes with their {:.0f} derivatives", k, columns - k), "ask for fewer modes");
 }
 
 /// For the free case some modes more than asked for: they make the tangent derivatives' iteration short.
@@ -82,6 +91,7 @@ Result<ModalBasis> build_modal_basis(const ElasticBody& body, std::span<const In
   const int k = settings.linear_modes;
   ModalBasis result;
   result.anchored = rigid == 0;
+  SUPPLE_RETURN_IF_ERROR(check_size(body, k, result.anchored));
 
   auto start = Clock::now();
   const int count = modes_to_compute(settings, 3 * free->count() - rigid, result.anchored);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/known_motion.h"
 
-#include "supple/mesh/bounds.h"
 #include "supple/offline/fitting/clip_accelerations.h"
+#include "supple/offline/fitting/own_axes.h"
 #include "supple/rig/motion/clip_motion.h"
 
 #include <fmt/format.h>
@@ -85,13 +85,17 @@ KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig,
   motion.poses.insert(motion.poses.end(), learnt.poses.begin(), learnt.poses.end());
   ClipAccelerations known = clip_accelerations(character, rig, rest, mesh);
   motion.accelerations = std::move(known.accelerations);
-  const double extent = bounds_of(mesh.vertices).size().maxCoeff();
+  const double extent = extent_along(own_axes(rig), mesh.vertices);
   const int steps = affordable_steps(mesh, learnt.coordinates);
   motion.runs = known_runs(character, rig, steps, extent);
   // Three times as long as the known motion: what nobody has shown varies more. Runs shorter than a quarter of a second
   // tell nothing of how flesh swings.
   const int unknown = 3 * steps, runs = std::clamp(unknown / 15, 4, 48);
-  MadeUpMotion made_up{.poses = motion.poses, .height = extent, .runs = runs, .length = unknown / runs};
+  MadeUpMotion made_up{.poses = motion.poses,
+                       .height = extent,
+                       .frame = own_frame(own_axes(rig), mesh.vertices),
+                       .runs = runs,
+                       .length = unknown / runs};
   made_up.acceleration = motion.accelerations.cols() > 0 ? vigour_of(motion) : learnt.vigour;
   if (made_up.poses.empty()) made_up.poses.push_back(rest.layout().neutral);
   for (MotionRun& run : made_up_runs(rest, made_up)) motion.runs.push_back(std::move(run));

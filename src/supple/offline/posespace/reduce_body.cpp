@@ -3,7 +3,6 @@
 
 #include "supple/base/clock.h"
 #include "supple/math/dense/decompositions.h"
-#include "supple/mesh/bounds.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/cubature/cubature_samples.h"
 #include "supple/offline/fitting/flesh_frequency.h"
@@ -46,10 +45,12 @@ constexpr double nearest_inserted = 0.1;
 constexpr double same_angle = 0.06, same_gradients = 0.01;
 
 /// A shape and its negative are the same. Which of them comes out of a solver is an accident of rounding, and all that
-/// is drawn at random afterwards would depend on it; so each points along one fixed direction that no symmetry knows.
-void choose_signs(MatX& U) {
+/// is drawn at random afterwards would depend on it; so each points along one direction that no symmetry knows, fixed
+/// in the character.
+void choose_signs(const Quat& axes, MatX& U) {
   std::mt19937_64 random(1);
-  const VecX along = VecX::NullaryExpr(U.rows(), [&] { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; });
+  VecX along = VecX::NullaryExpr(U.rows(), [&] { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; });
+  for (Eigen::Index v = 0; 3 * v < along.size(); ++v) along.segment<3>(3 * v) = axes * Vec3(along.segment<3>(3 * v));
   for (Eigen::Index c = 0; c < U.cols(); ++c)
     if (along.dot(U.col(c)) < 0) U.col(c) *= -1;
 }
@@ -65,9 +66,9 @@ MatX projected_stiffness(const ElasticBody& posed, const PoseBasis& pose) {
 }
 
 /// Turns the basis so that its stiffness is diagonal, ascending.
-void diagonalize(const ElasticBody& body, PoseBasis& pose) {
+void diagonalize(const ElasticBody& body, const Quat& axes, PoseBasis& pose) {
   pose.basis = pose.basis * symmetric_eigen(projected_stiffness(body, pose)).vectors;
-  choose_signs(pose.basis);
+  choose_signs(axes, pose.basis);
 }
 
 /// The neutral pose and those that were asked for, without bases.
@@ -141,7 +142,7 @@ class Reduction {
     SUPPLE_RETURN_IF_ERROR(tune_stiffness(settings_, reduced_));
     const Result<ElasticBody> elastic = ElasticBody::create(reduced_.mesh, settings_.material);
     SUPPLE_RETURN_IF_ERROR(elastic);
-    height_ = bounds_of(body_.skin.vertices).size().maxCoeff();
+    height_ = body_.extent();
     choose_from_candidates(*elastic);
     do {
       SUPPLE_RETURN_IF_ERROR(place_poses());
@@ -325,7 +326,7 @@ class Reduction {
     SUPPLE_RETURN_IF_ERROR(bases);
     reduced_.frequencies = bases->frequencies;
     reduced_.patch_sizes = bases->patch_sizes;
-    if (bases->patch_sizes.size() == 1) diagonalize(elastic, reduced_.poses.front());
+    if (bases->patch_sizes.size() == 1) diagonalize(elastic, body_.axes, reduced_.poses.front());
     stiffness_.clear();
     for (const PoseBasis& pose : reduced_.poses)
       stiffness_.push_back(projected_stiffness(posed_body(input, pose), pose));

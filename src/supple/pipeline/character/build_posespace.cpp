@@ -125,8 +125,8 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
   EmbeddedBody tuned = body.body;
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
-    SUPPLE_RETURN_IF_ERROR(
-        limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
+    SUPPLE_RETURN_IF_ERROR(limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency,
+                                      motion.accelerations, tuned.extent()));
     settings.frequency.reset();  // the stiffness is what it shall be
   }
   const RawCharacter shown = without_clip(source.character, unseen);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "supple/mesh/bounds.h"
 #include "supple/offline/painting/paint_sources.h"
 #include "supple/pipeline/character/own_body.h"
 
@@ -171,7 +170,7 @@ Result<CharacterBody> make_body(const CharacterSource& source, Progress& progres
   SUPPLE_RETURN_IF_ERROR(body);
   body->warnings.insert(body->warnings.begin(), warnings.begin(), warnings.end());
   CharacterBody result{.body = std::move(*body), .base = {}, .pose_paints = {}};
-  result.base = recipe.base_material(bounds_of(result.body.skin.vertices).size().maxCoeff());
+  result.base = recipe.base_material(result.body.extent());
   SUPPLE_RETURN_IF_ERROR(apply_paints(recipe, source.folder, source.character, result));
   return result;
 }

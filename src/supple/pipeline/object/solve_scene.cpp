@@ -42,6 +42,12 @@ Vec3 reaction_of(const SceneBody& body, const VecX& u, const VecX& external) {
   return reaction;
 }
 
+/// Advice for those who haven't taken it already.
+std::string or_stable_material(MaterialModel model) {
+  const bool stable = model == MaterialModel::stable_neo_hookean || model == MaterialModel::flesh;
+  return stable ? "" : ", or use the stable_neo_hookean material";
+}
+
 Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, SceneSummary& summary,
                   Progress& progress) {
   const Result<StaticsResult> result = find_equilibrium(scene, body, progress);
@@ -51,8 +57,8 @@ Status run_static(const Scene& scene, const SceneBody& body, SceneFiles& files, 
   summary.residual = result->residual;
   if (result->smallest_volume_ratio <= 0) {
     summary.warnings.emplace_back(
-        "the equilibrium that was found turns at least one element inside out; apply less load, or use the "
-        "stable_neo_hookean material");
+        "the equilibrium that was found turns at least one element inside out; apply less load" +
+        or_stable_material(body.body.material()));
   }
   summary.reaction = reaction_of(body, result->u, body.external_force(result->u, 0));
   SceneRecorder recorder(scene, body, summary);
@@ -73,10 +79,8 @@ Status advance(const Scene& scene, const SceneBody& body, FullDynamics& dynamics
                SceneSummary& summary) {
   const StepReport report = dynamics.step(state, body.external_force(state.u, state.time + scene.dynamics.time_step));
   if (report.recovered) {
-    return input_error(
-        fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt, more damping, or the "
-                    "stable_neo_hookean material",
-                    scene.name, state.time));
+    return input_error(fmt::format("{}: the step after {:.6g} s broke down; use a smaller dt or more damping{}",
+                                   scene.name, state.time, or_stable_material(body.body.material())));
   }
   ++summary.steps;
   summary.newton_iterations += report.newton_iterations;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/posespace/bases/flesh_responses.h"
 
+#include "supple/rig/groups_by_name.h"
+
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -18,7 +20,8 @@ struct Change {
 
 std::vector<Change> changes_of(const PoseLayout& layout) {
   std::vector<Change> changes;
-  for (const ParameterGroup& group : layout.groups) {
+  for (const std::size_t g : groups_by_name(layout)) {
+    const ParameterGroup& group = layout.groups[g];
     if (group.kind == ParameterKind::scale) continue;
     for (int axis = 0; axis < (group.kind == ParameterKind::scalar ? 1 : 3); ++axis) changes.push_back({&group, axis});
   }
