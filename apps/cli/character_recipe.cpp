@@ -114,10 +114,10 @@ Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::stri
   row("poses", found->poses);
   if (!corrections.empty()) row("corrections", corrections);
   for (const std::string& remark : told) proposal.summary.push_back(fmt::format("{:<14}{}", "remark", remark));
-  proposal.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh sways {:g} times a second", "body", found->size,
-                                         proposal.recipe.material.frequency));
+  proposal.summary.push_back(
+      fmt::format("{:<14}{:.3g} m large, {} flesh", "body", found->size, to_string(proposal.recipe.flesh.feel)));
   proposal.json = {{"tets", tets},
-                   {"rigid", proposal.recipe.rigid},
+                   {"rigid", proposal.recipe.rigid.value_or(std::vector<std::string>{})},
                    {"size", found->size},
                    {"joints", found->joints.size()},
                    {"meshes", found->meshes},

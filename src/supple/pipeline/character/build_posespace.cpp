@@ -2,7 +2,7 @@
 #include "supple/pipeline/character/build_posespace.h"
 
 #include "supple/base/clock.h"
-#include "supple/offline/fitting/limit_sway.h"
+#include "supple/offline/fitting/flesh_stiffness.h"
 #include "supple/offline/posespace/known_motion.h"
 
 #include <algorithm>
@@ -29,7 +29,6 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   ReduceSettings settings;
   settings.material = recipe.material.model;
   settings.frequency.reset();
-  if (tunes_stiffness(recipe)) settings.frequency = recipe.material.frequency;
   settings.size = recipe.flesh.size;
   settings.automatic = automatic_size(recipe);
   settings.directions = recipe.flesh.directions;
@@ -109,15 +108,17 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
     if (recipe.flesh.fit) settings.surface = rig.rig();
   }
   settings.store = &store;
-  if (body.file_materials) settings.frequency.reset();
   KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh);
   EmbeddedBody tuned = body.body;
-  if (settings.frequency) {
+  if (tunes_stiffness(recipe) && !body.file_materials) {
     progress.stage("tuning the stiffness");
-    SUPPLE_RETURN_IF_ERROR(
-        limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency, motion.accelerations));
-    settings.frequency.reset();  // the stiffness is what it shall be
+    SUPPLE_RETURN_IF_ERROR(set_flesh_stiffness(tuned.mesh, tuned.fixed_vertices, settings.material,
+                                               wanted_frequency(recipe), body.base.young));
   }
+  const Result<double> bearable =
+      bearable_acceleration(tuned.mesh, tuned.fixed_vertices, settings.material, bearable_share(recipe));
+  SUPPLE_RETURN_IF_ERROR(bearable);
+  settings.most_acceleration = *bearable;
   const RawCharacter shown = without_clip(source.character, unseen);
   if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, vigour_of(motion));
   constexpr int all = 1000;
