@@ -79,7 +79,7 @@ RecipeNotes remarks(const Recipe& recipe, const Found& found) {
   notes["bones.soft"] = fmt::format("Joints with skin: {}.", some_of(found.joints, 12));
   notes["bones.find_hard_parts"] =
       found.hard.empty() ? "Nothing of the kind was found." : fmt::format("Found: {}.", some_of(found.hard));
-  if (!recipe.rigid.empty())
+  if (recipe.rigid && !recipe.rigid->empty())
     notes["bones.rigid"] =
         "A skull: a face that sways would leave its eyes and teeth behind. What hangs on joints of its\n"
         "own, such as ears, stays soft.";

@@ -246,7 +246,8 @@ TEST(GltfEditor, SmallMorphTargetsHaveFewBytesAndTheSameMotion) {
     ASSERT_EQ(mesh.targets.size(), 1);
     for (int v = 0; v < count; ++v) {
       const Vec3 found = mesh.targets[0].displacements[to_size(mesh.welded_vertex[0][to_size(v)])];
-      EXPECT_LT((found - target->displacements[0][to_size(v)]).lpNorm<Eigen::Infinity>(), 0.51 / 32767);
+      EXPECT_LT((found - target->displacements[0][to_size(v)]).lpNorm<Eigen::Infinity>(),
+                0.03 / 400 + 0.51 / 32767);  // specks are left out
     }
   }
 }

@@ -280,6 +280,19 @@ PackedNumbers pack(const std::vector<float>& values, std::size_t bytes) {
   return packed;
 }
 
+/// Vectors that are nothing beside the longest become zero, so that they needn't be stored.
+std::vector<float> without_specks(std::vector<float> values) {
+  constexpr float speck = 1.0f / 400;
+  const auto square = [&](std::size_t i) {
+    return values[i] * values[i] + values[i + 1] * values[i + 1] + values[i + 2] * values[i + 2];
+  };
+  float longest = 0;
+  for (std::size_t i = 0; i < values.size(); i += 3) longest = std::max(longest, square(i));
+  for (std::size_t i = 0; i < values.size(); i += 3)
+    if (square(i) < speck * speck * longest) std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(i), 3, 0.0f);
+  return values;
+}
+
 /// Elements of vertex attributes start at multiples of four bytes.
 std::string padded(const PackedNumbers& packed, std::size_t stride) {
   std::string bytes;
@@ -324,7 +337,7 @@ void require_extension(GltfContent& content, const char* extension) {
 
 std::size_t append_packed(GltfContent& content, std::span<const Vec3> vectors, const PackedVectors& how,
                           std::string_view whose) {
-  const PackedNumbers packed = pack(flat_floats(vectors, whose), how.bytes);
+  const PackedNumbers packed = pack(without_specks(flat_floats(vectors, whose)), how.bytes);
   const std::size_t width = 3 * packed.bytes, stride = (width + 3) / 4 * 4;
   const bool short_indices = vectors.size() <= 0xffff;
   GltfJson accessor = {{"componentType", static_cast<int>(packed.type)}, {"count", vectors.size()}, {"type", "VEC3"}};

@@ -16,11 +16,12 @@
 namespace supple {
 namespace {
 
-constexpr int passes = 2;
+constexpr int passes = 3;
 constexpr double thick_quantile = 0.75, most_thin = 30;
-constexpr double most_compliant = 3;  // times that of the softest tenth
-constexpr double bearing = 0.1;       // of the mass gives way too far
-constexpr double share_of_thickness = 0.4, share_of_gyration = 0.125;
+constexpr double most_compliant = 3;      // times that of the softest tenth
+constexpr double least_compliant = 0.15;  // of the former, where flesh is thin
+constexpr double bearing = 0.1;           // of the mass gives way too far
+constexpr double share_of_thickness = 0.4, share_of_gyration = 0.09;
 
 /// Vertices that can move, of pieces that a bone holds. What a piece without a bone does isn't flesh.
 std::vector<Index> held_flesh(const TetMesh& mesh, std::span<const Index> fixed) {
@@ -180,6 +181,7 @@ Result<std::vector<double>> stiffness_factors(const TetMesh& plain, const std::v
       break;
     }
     far *= std::pow(2 * std::numbers::pi * found, 2) / most_compliant;
+    for (const Index v : flesh) far[v] /= std::clamp(std::pow(thickness[to_size(v)] / thick, 2), least_compliant, 1.0);
     ways.carry_down(far);
     for (std::size_t e = 0; e < factors.size(); ++e) {
       double most = 1;

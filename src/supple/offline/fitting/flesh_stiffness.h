@@ -5,10 +5,11 @@
 // Young's modulus follows the thickness t of the flesh (local_thickness),
 //   E = E₀ (T/t)², at most 30 E₀, and E₀ where t > T
 // with T the thickness that a quarter of the flesh exceeds: a thin finger then bends as little as a thick one of its
-// length. What still gives way three times as far as the softest tenth of the mass (whips, ears on a stalk) is
-// stiffened by what is too much, there and on the way to the bone that holds it. Last, E₀ is brought to where the flesh
-// has the wanted frequency. All of this looks at shape only, not at clips: how violent moments of clips are limited is
-// DriveLimit's part (runtime/soft_step.h), with the acceleration that bearable_acceleration() says.
+// length. What still gives way farther than it may (thick flesh by three times as much as the softest tenth of the
+// mass, thin flesh by less, as (t/T)², down to half of that tenth) is stiffened by what is too much, there and on the
+// way to the bone that holds it. Last, E₀ is brought to where the flesh has the wanted frequency. All of this looks at
+// shape only, not at clips: how violent moments of clips are limited is DriveLimit's part (runtime/soft_step.h), with
+// the acceleration that bearable_acceleration() says.
 //
 // All lengths are relative to the body's own and no axis is named, so nothing changes with place, turn or size.
 #pragma once
@@ -28,8 +29,8 @@ Status set_flesh_stiffness(TetMesh& mesh, std::span<const Index> fixed, Material
                            double base_young);
 
 /// The acceleration [m/s²] by which a tenth of the flesh would give way farther than it may: `share` times the lesser
-/// of two fifths of its thickness and an eighth of the body's radius of gyration. For a standing man the latter is some
-/// 3 % of his height: the viscera of a man who hops on the spot move up and down by 5 to 8 cm in all (Minetti and
+/// of two fifths of its thickness and 9 % of the body's radius of gyration. For a standing man the latter is some
+/// 2.5 % of his height: the viscera of a man who hops on the spot move up and down by 5 to 8 cm in all (Minetti and
 /// Belli, J. Biomech. 27, 1994). 0 where nothing gives way.
 Result<double> bearable_acceleration(const TetMesh& mesh, std::span<const Index> fixed, MaterialModel model,
                                      double share = 1);

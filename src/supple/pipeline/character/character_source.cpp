@@ -526,7 +526,8 @@ Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem:
 
 Result<CharacterSource> load_source(const std::filesystem::path& path, std::span<const std::string> motions) {
   const auto add_motions = [&](Recipe& recipe) {
-    for (const std::string& motion : motions) recipe.motions.push_back({std::filesystem::absolute(motion).string()});
+    for (const std::string& motion : motions)
+      recipe.motions.emplace_back().file = std::filesystem::absolute(motion).string();
   };
   if (equals_ignoring_case(path.extension().string(), ".toml")) {
     Result<Recipe> recipe = load_recipe(path);
