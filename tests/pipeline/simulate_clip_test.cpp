@@ -3,6 +3,7 @@
 #include "supple/pipeline/character/engine_posespace.h"
 
 #include "supple/rig/motion/sample_clip.h"
+#include "support/bodies.h"
 #include "support/soft_limb.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ constexpr double thick_quantile = 0.75, most_thin = 30;
 constexpr double most_compliant = 3;      // times that of the softest tenth
 constexpr double least_compliant = 0.15;  // of the former, where flesh is thin
 constexpr double bearing = 0.1;           // of the mass gives way too far
-constexpr double share_of_thickness = 0.4, share_of_gyration = 0.09;
+constexpr double share_of_thickness = 0.4, share_of_gyration = 0.08;
 
 /// Vertices that can move, of pieces that a bone holds. What a piece without a bone does isn't flesh.
 std::vector<Index> held_flesh(const TetMesh& mesh, std::span<const Index> fixed) {

@@ -29,8 +29,8 @@ Status set_flesh_stiffness(TetMesh& mesh, std::span<const Index> fixed, Material
                            double base_young);
 
 /// The acceleration [m/s²] by which a tenth of the flesh would give way farther than it may: `share` times the lesser
-/// of two fifths of its thickness and 9 % of the body's radius of gyration. For a standing man the latter is some
-/// 2.5 % of his height: the viscera of a man who hops on the spot move up and down by 5 to 8 cm in all (Minetti and
+/// of two fifths of its thickness and 8 % of the body's radius of gyration. For a standing man the latter is some
+/// 2 % of his height: the viscera of a man who hops on the spot move up and down by 5 to 8 cm in all (Minetti and
 /// Belli, J. Biomech. 27, 1994). 0 where nothing gives way.
 Result<double> bearable_acceleration(const TetMesh& mesh, std::span<const Index> fixed, MaterialModel model,
                                      double share = 1);

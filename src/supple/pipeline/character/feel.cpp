@@ -10,7 +10,7 @@ namespace supple {
 namespace {
 
 constexpr std::string_view feel_names[] = {"subtle", "natural", "bouncy", "jelly"};
-constexpr FeelNumbers feel_numbers[] = {{4, 0.3, 0.6}, {2.6, 0.2, 1}, {2, 0.12, 1.4}, {1.5, 0.08, 1.8}};
+constexpr FeelNumbers feel_numbers[] = {{3, 0.3, 0.6}, {2, 0.2, 1}, {1.6, 0.12, 1.4}, {1.2, 0.08, 1.8}};
 constexpr double least_height = 0.05, most_height = 12;
 
 }  // namespace

@@ -3,16 +3,16 @@
 //
 //             sways so often    damping    farthest, as a share
 //             a second          ratio      of what flesh can bear
-//   subtle    4                 0.3        0.6
-//   natural   2.6               0.2        1
-//   bouncy    2                 0.12       1.4
-//   jelly     1.5               0.08       1.8
+//   subtle    3                 0.3        0.6
+//   natural   2                 0.2        1
+//   bouncy    1.6               0.12       1.4
+//   jelly     1.2               0.08       1.8
 //
 // What is known of the living: bellies of men resonate at 3 to 3.5 Hz, the whole trunk at 4 to 6 (Coermann, Human
 // Factors 4, 1962); in hopping the viscera lag by half a period and move by 5 to 8 cm in all (Minetti and Belli, J.
 // Biomech. 27, 1994). Muscle swings much faster, at 10 to 50 Hz, and dies away within a period or two (Wakeling and
-// Nigg, J. Appl. Physiol. 90, 2001): nobody sees it. Natural is fat at the slow end of this, subtle a lean body, bouncy
-// and jelly are drawings.
+// Nigg, J. Appl. Physiol. 90, 2001): nobody sees it. Subtle is a belly as it is, natural a fat one that shows in a
+// walk, bouncy and jelly are drawings.
 //
 // The size of a character has no say: files have it in any unit, and animators time a dragon's walk by eye, as a man's.
 // Who wants nature's law: strides slow down with mass as M^-0.14 (Heglund, Taylor and McMahon, Science 186, 1974), and
