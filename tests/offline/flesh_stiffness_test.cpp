@@ -18,7 +18,9 @@ TetMesh bar() {
   BoxSpec spec;
   spec.size = Vec3(1, 0.1, 0.1);
   spec.cells = {40, 4, 4};
-  return tet_box(spec);
+  TetMesh mesh = tet_box(spec);
+  set_uniform_material(mesh, {"flesh", young, 0.45, 1000});
+  return mesh;
 }
 
 /// A cube of 0.4 m with a finger of 0.1 m in its side; the cube's left face is held.
@@ -43,6 +45,7 @@ TetMesh cube_with_finger() {
       v = number[to_size(v)];
     }
   mesh.vertices = std::move(kept);
+  set_uniform_material(mesh, {"flesh", young, 0.45, 1000});
   return mesh;
 }
 
@@ -58,7 +61,6 @@ double frequency(const TetMesh& mesh, std::span<const Index> held) {
 }
 
 void set(TetMesh& mesh, const std::vector<Index>& held, double hertz) {
-  if (mesh.materials.empty()) set_uniform_material(mesh, {"flesh", young, 0.45, 1000});
   ASSERT_TRUE(set_flesh_stiffness(mesh, held, model, hertz, young).ok());
 }
 
