@@ -28,6 +28,7 @@ void add_creature_choices(const Creature& creature, const RawCharacter& characte
     recipe.locals.push_back({patch.name, patch.joints, {}, {}, patch.modes});
   recipe.flesh.local = !recipe.locals.empty();
   recipe.material.frequency = creature.frequency;
+  if (!recipe.rigid) recipe.rigid.emplace();  // cheeks are part of the show
 }
 
 }  // namespace supple

@@ -19,11 +19,13 @@ namespace {
 struct Options : CharacterOptions {
   std::vector<std::string> inputs;
   std::string output, asset;
-  std::vector<std::string> clips;
-  std::optional<double> from, to;
+  std::vector<std::string> clips, motions;
+  std::optional<double> from, to, tolerance;
+  int most_morphs = 24;
   std::string loop = "auto", format, gravity, wind;
-  double rate = 0, drag = 0, preroll = 2, tolerance = 0.1;
-  bool helper_bones = false, engine_given = false;
+  std::optional<double> drag;
+  double rate = 0, preroll = 2;
+  bool helper_bones = false, engine_given = false, preroll_given = false;
 };
 
 Result<Vec3> vector_of(const std::string& option, const std::string& text) {
@@ -40,20 +42,25 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   settings.loops = options.loop == "all"    ? LoopChoice::all
                    : options.loop == "auto" ? LoopChoice::closing
                                             : LoopChoice::none;
-  settings.simulate.damping_ratio = recipe.flesh.damping;
+  settings.simulate.damping_ratio = wanted_damping(recipe);
   settings.simulate.from = options.from.value_or(0);
   settings.simulate.to = options.to;
   settings.simulate.preroll = options.preroll;
-  settings.simulate.drag = options.drag;
+  settings.simulate.drag = options.drag.value_or(0);
   const Result<Vec3> gravity = vector_of("--gravity", options.gravity);
   SUPPLE_RETURN_IF_ERROR(gravity);
   const Result<Vec3> wind = vector_of("--wind", options.wind);
   SUPPLE_RETURN_IF_ERROR(wind);
   settings.simulate.gravity = *gravity;
   settings.simulate.wind = *wind;
+  if (wind->norm() > 0 && !options.drag) settings.simulate.drag = 1;
   settings.output.helper_bones = options.helper_bones;
-  settings.output.compression.share_of_height = options.tolerance / 100;
-  settings.output.bones.share_of_height = options.tolerance / 100;
+  constexpr double usual = 0.1, share_of_motion = 0.05;
+  settings.output.compression.share_of_height = options.tolerance.value_or(usual) / 100;
+  settings.output.bones.share_of_height = options.tolerance.value_or(usual) / 100;
+  if (!options.tolerance) settings.share_of_motion = share_of_motion;
+  settings.output.compression.most_targets = options.most_morphs;
+  settings.output.storage = MorphStorage::small;
   if (options.format == "pc2") settings.format = BakeFormat::pc2;
   if (options.format == "mdd") settings.format = BakeFormat::mdd;
   if (options.format == "exr") settings.format = BakeFormat::exr;
@@ -69,16 +76,54 @@ double peak_memory() {
 
 double percent(double value, double whole) { return whole > 0 ? 100 * value / whole : 0; }
 
+/// "belly 1.2 %, hips 0.8 %": the parts that move most, in the mean of squares.
+std::string moving_most(const BakedClipReport& clip, double height) {
+  constexpr double worth_naming = 0.005;  // of the skin
+  constexpr std::size_t most = 3;
+  std::vector<std::string> names;
+  for (const MovingPart& part : clip.parts)
+    if (names.size() < most && part.share >= worth_naming && part.rms > 0)
+      names.push_back(fmt::format("{} {:.1f} %", part.name, percent(part.rms, height)));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 void tell_clips(const BakeReport& report, Session& session) {
   for (const BakedClipReport& clip : report.clips) {
-    std::string extra;
-    if (clip.loop) extra += fmt::format(", loops after {}", counted(to_size(clip.rounds), "round", "rounds"));
-    if (clip.cuts > 0) extra += fmt::format(", {}", counted(to_size(clip.cuts), "cut step", "cut steps"));
-    if (clip.recovered > 0) extra += fmt::format(", {} steps recovered", clip.recovered);
     session.line(
-        "clip          {}: {:.2f} s, {} frames, moves by {:.2f} % of the height at {:.2f} s, energy {:.3g} J{}",
-        clip.name, clip.duration, clip.frames, percent(clip.peak, report.height), clip.peak_time, clip.energy, extra);
+        "clip          {}: {:.2f} s{}; the skin moves by {:.2f} % of the height (rms), at most {:.2f} % ({}, {:.2f} s)",
+        clip.name, clip.duration, clip.loop ? ", loops" : "", percent(clip.rms, report.height),
+        percent(clip.peak, report.height), clip.peak_part, clip.peak_time);
+    if (const std::string most = moving_most(clip, report.height); !most.empty())
+      session.line("              most: {}", most);
+    if (clip.violent > 0)
+      session.line(
+          "              limited for {:.2f} s: the clip moves up to {:.1f} times as violently as such flesh bears "
+          "(--no-limit)",
+          clip.violent, clip.violence);
+    if (clip.restraint < 1)
+      session.line("              held back to {:.0f} %, since it flew apart with more; firmer flesh needs no help",
+                   100 * clip.restraint);
+    if (clip.loop && clip.gap > 0.01)
+      session.line("              the loop doesn't settle: its end was brought back by {:.1f} % of the height",
+                   100 * clip.gap);
   }
+}
+
+/// What was asked for and isn't what was delivered comes first.
+void tell_frequency(const SoftCharacter& soft, Session& session, Json& out) {
+  const Recipe& recipe = soft.source().recipe;
+  const auto* reduced = std::get_if<CharacterAsset>(&soft.asset());
+  const auto* full = std::get_if<FullModel>(&soft.asset());
+  const double delivered = reduced ? reduced->flesh_frequency : full ? full->flesh_frequency : 0;
+  if (!tunes_stiffness(recipe)) return;
+  const double asked = wanted_frequency(recipe);
+  out["asked_hz"] = asked;
+  constexpr double agree = 0.1;
+  if (std::abs(delivered / asked - 1) <= agree) return;
+  const bool painted = !recipe.regions.empty() || !recipe.paints.empty();
+  session.line("asked for {:.3g} Hz, delivered {:.3g} Hz: {}", asked, delivered,
+               painted ? "regions and paint make parts of the flesh softer or firmer than the rest"
+                       : "the asset was built with other flesh");
 }
 
 void tell_output(const Options& options, const BakeReport& report, Session& session) {
@@ -106,11 +151,22 @@ std::string slowest(const SoftCharacter& soft, const BakeReport& report) {
   return fmt::format("{} ({:.1f} s)", most->second, most->first);
 }
 
+Json parts_json(const BakedClipReport& clip, double height) {
+  Json parts = Json::array();
+  for (const MovingPart& part : clip.parts)
+    parts.push_back({{"name", part.name},
+                     {"rms_percent", percent(part.rms, height)},
+                     {"peak_percent", percent(part.peak, height)},
+                     {"share", part.share}});
+  return parts;
+}
+
 void fill_json(const std::string& input, const SoftCharacter& soft, const BakeReport& report, Json& out) {
   out["input"] = input;
   for (const auto& file : report.files) out["files"].push_back(file.string());
   fill_body(soft.asset(), out);
   out["height_m"] = report.height;
+  out["gain"] = report.gain;
   for (const BakedClipReport& clip : report.clips)
     out["clips"].push_back({{"name", clip.name},
                             {"duration_s", clip.duration},
@@ -119,6 +175,13 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                             {"peak_m", clip.peak},
                             {"peak_percent", percent(clip.peak, report.height)},
                             {"peak_time_s", clip.peak_time},
+                            {"peak_part", clip.peak_part},
+                            {"rms_m", clip.rms},
+                            {"rms_percent", percent(clip.rms, report.height)},
+                            {"parts", parts_json(clip, report.height)},
+                            {"limited_s", clip.violent},
+                            {"violence", clip.violence},
+                            {"restraint", clip.restraint},
                             {"energy_j", clip.energy},
                             {"loop", clip.loop},
                             {"loop_rounds", clip.rounds},
@@ -138,6 +201,11 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                    {"simulate_s", report.simulate_seconds},
                    {"write_s", report.write_seconds}};
   out["peak_memory_mib"] = peak_memory();
+}
+
+bool uses_preroll(const Options& options, const BakeReport& report) {
+  const bool once = std::any_of(report.clips.begin(), report.clips.end(), [](const auto& clip) { return !clip.loop; });
+  return once && (options.from.value_or(0) > 0 || !options.gravity.empty() || !options.wind.empty());
 }
 
 using Source = std::shared_ptr<const CharacterSource>;
@@ -168,7 +236,7 @@ Soft soft_from_source(const Options& options, Source source, BuildCache* cache, 
 
 Result<CharacterSource> read_source(const Options& options, const std::string& input, Session& session) {
   session.progress.stage("reading the character");
-  Result<CharacterSource> source = load_source(input);
+  Result<CharacterSource> source = load_source(input, options.motions);
   if (source.ok()) source->recipe.apply(options);
   return source;
 }
@@ -193,13 +261,26 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   soft.seconds.read = read_seconds;
   const Result<BakeReport> report = bake_character(soft, output, *settings, session.progress);
   if (!report.ok()) return about(input, report.error());
+  if (options.preroll_given && !uses_preroll(options, *report))
+    session.warnings.emplace_back(
+        "--preroll changes nothing here: clips that loop need none, and others start with it only after --from, or "
+        "with "
+        "--gravity or --wind");
+  if (!is_height_credible(report->height))
+    session.warnings.push_back(
+        fmt::format("{}: the character is {:.3g} m tall; if it isn't, \"scale\" in a recipe says how many metres a "
+                    "unit of the file "
+                    "has (how it moves doesn't depend on it)",
+                    input, report->height));
   for (const std::string& warning : soft.character().warnings) session.warnings.push_back(warning);
   for (const std::string& warning : soft.warnings()) session.warnings.push_back(warning);
   const CompressionReport& compression = report->glb.compression;
-  if (settings->format == BakeFormat::glb && !options.helper_bones && !compression.within_tolerance())
+  if (settings->format == BakeFormat::glb && !options.helper_bones && options.tolerance &&
+      !compression.within_tolerance())
     session.warnings.push_back(fmt::format(
         "{}: {} morph targets bring the error to {:.2f} % of the height, not to the {:g} % asked for", output.string(),
-        compression.targets, percent(compression.largest_error, compression.height), options.tolerance));
+        compression.targets, percent(compression.largest_error, compression.height), *options.tolerance));
+  tell_frequency(soft, session, out);
   session.line("{}", input);
   tell_body(soft.asset(), session);
   tell_cache(cache.get(), session);
@@ -265,9 +346,10 @@ Status check_options(const Options& options) {
     return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
   if (options.asset.empty()) return {};
   if (options.inputs.size() > 1) return usage_error("--asset is of one character; bake the others by themselves");
-  if (options.frequency || options.coordinates || options.tets)
+  if (options.frequency || options.coordinates || options.tets || !options.feel.empty() || !options.limit)
     return usage_error(
-        "--frequency, --size and --tets change what is built, but --asset brings what was built before; leave one out");
+        "--feel, --frequency, --no-limit, --size and --tets change what is built, but --asset brings what was built "
+        "before; leave one out");
   return {};
 }
 
@@ -303,8 +385,7 @@ Status bake(const Options& options, Session& session) {
     SUPPLE_RETURN_IF_ERROR(bake_one(options, job.input, job.output, session, one));
     session.result = one;
   }
-  session.line(
-      "too soft?     --frequency above 4, or --damping above 0.2; too stiff: below. Too slow: --tets or --size");
+  session.line("too soft, too stiff? --feel subtle, natural, bouncy or jelly; farther: --amount 1.5, or --amount 5%");
   return {};
 }
 
@@ -313,8 +394,9 @@ void add_feel(CLI::App& app, Options& options) {
   app.add_option("--gravity", options.gravity,
                  "Pull in m/s², as x,y,z; characters are drawn as gravity leaves them [none]")
       ->type_name("X,Y,Z");
-  app.add_option("--wind", options.wind, "Velocity of the air in m/s; needs --drag")->type_name("X,Y,Z");
-  app.add_option("--drag", options.drag, "Share of the velocity against the air that is lost in a second")
+  app.add_option("--wind", options.wind, "Velocity of the air in m/s")->type_name("X,Y,Z");
+  app.add_option("--drag", options.drag,
+                 "Share of the velocity against the air that is lost in a second [0, or 1 with --wind]")
       ->check(non_negative())
       ->type_name("K");
   app.add_option("--size", options.coordinates,
@@ -324,6 +406,9 @@ void add_feel(CLI::App& app, Options& options) {
 }
 
 void add_motion(CLI::App& app, Options& options) {
+  app.add_option("--motion", options.motions,
+                 "A file with more clips for the character: .glb, .gltf or .bvh; or several")
+      ->type_name("FILE");
   app.add_option("--clip", options.clips, "Bake this clip only; may be repeated")->type_name("NAME");
   app.add_option("--from", options.from, "Start at this time of the clip")->check(non_negative())->type_name("S");
   app.add_option("--to", options.to, "End at this time of the clip")->check(positive())->type_name("S");
@@ -346,7 +431,7 @@ RunCommand add(CLI::App& app) {
            "bulge and jiggle. The skeleton's animation stays as it is; the soft motion becomes morph targets.\n"
            "A recipe (`supple init`) sets everything else; several inputs go into the folder OUT.\n",
            "  supple bake hero.glb -o hero_soft.glb\n"
-           "  supple bake hero.glb -o soft.glb --clip run --loop all --frequency 3\n"
+           "  supple bake hero.glb -o soft.glb --clip run --feel bouncy\n"
            "  supple bake hero.toml -o caches --format pc2\n"
            "  supple bake hero.glb --asset hero.supple -o hero_soft.glb\n"
            "  supple bake hero.glb --engine full -o hero_truth.glb --clip run\n"
@@ -360,9 +445,14 @@ RunCommand add(CLI::App& app) {
       ->type_name("FILE");
   add_feel(app, *options);
   add_motion(app, *options);
-  app.add_option("--tolerance", options->tolerance, "Largest error of the written motion, in % of the height [0.1]")
+  app.add_option("--tolerance", options->tolerance,
+                 "Largest error of the written motion, in % of the height [0.1, or a twentieth of the\n"
+                 "largest displacement, whichever is more]")
       ->check(positive())
       ->type_name("PERCENT");
+  app.add_option("--max-morphs", options->most_morphs, "At most so many morph targets for a mesh [24]")
+      ->check(between(1, 500))
+      ->type_name("N");
   app.add_option("--format", options->format,
                  "glb, or point caches: pc2, mdd, or vertex animation textures: exr, png [glb]")
       ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr", "png"}).description(""))
@@ -370,8 +460,10 @@ RunCommand add(CLI::App& app) {
   app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");
   add_cache_option(app, *options);
   const CLI::Option* engine = app.get_option("--engine");
-  return [options, engine](Session& session) {
+  const CLI::Option* preroll = app.get_option("--preroll");
+  return [options, engine, preroll](Session& session) {
     options->engine_given = engine->count() > 0;
+    options->preroll_given = preroll->count() > 0;
     return bake(*options, session);
   };
 }

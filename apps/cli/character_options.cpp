@@ -19,10 +19,29 @@ void add_character_options(CLI::App& app, CharacterOptions& options) {
                  "takes minutes; a bake of that quality has every vertex free, as with --engine full")
       ->check(CLI::IsMember({"draft", "good", "final"}).description(""))
       ->type_name("draft|good|final");
-  app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [4]")
+  app.add_option("--feel", options.feel,
+                 "How soft [natural]: subtle, natural, bouncy or jelly; sets frequency and damping")
+      ->check(CLI::IsMember({"subtle", "natural", "bouncy", "jelly"}).description(""))
+      ->type_name("FEEL");
+  app.add_option(
+         "--amount", options.amount,
+         "How far flesh moves: a gain such as 1.5 [1], or as 5% the share of the height that the skin moves by at\n"
+         "most in the liveliest clip of a bake")
+      ->check([](const std::string& text) {
+        RecipeFlesh flesh;
+        return set_amount(text, flesh) ? std::string()
+                                       : "is a gain from 0 to 20, or a share of the height such as 5%, up to 50%";
+      })
+      ->type_name("GAIN|N%");
+  app.add_flag_callback(
+      "--no-limit", [&options] { options.limit = false; },
+      "Violent moments of a clip move flesh as far as they may. Otherwise their acceleration is limited to what flesh\n"
+      "of this softness and thickness can bear");
+  app.add_option("--frequency", options.frequency, "How often flesh sways a second: low is soft [as the feel says]")
       ->check(positive())
       ->type_name("HZ");
-  app.add_option("--damping", options.damping, "Damping ratio: 0 rings for ever, 1 hardly overshoots [0.2]")
+  app.add_option("--damping", options.damping,
+                 "Damping ratio: 0 rings for ever, 1 hardly overshoots [as the feel says]")
       ->check(between(0.0, 10.0))
       ->type_name("RATIO");
   app.add_option("--tets", options.tets, "About how many tetrahedra")

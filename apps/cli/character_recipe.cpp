@@ -79,7 +79,7 @@ RecipeNotes remarks(const Recipe& recipe, const Found& found) {
   notes["bones.soft"] = fmt::format("Joints with skin: {}.", some_of(found.joints, 12));
   notes["bones.find_hard_parts"] =
       found.hard.empty() ? "Nothing of the kind was found." : fmt::format("Found: {}.", some_of(found.hard));
-  if (!recipe.rigid.empty())
+  if (recipe.rigid && !recipe.rigid->empty())
     notes["bones.rigid"] =
         "A skull: a face that sways would leave its eyes and teeth behind. What hangs on joints of its\n"
         "own, such as ears, stays soft.";
@@ -114,10 +114,10 @@ Result<RecipeProposal> propose_recipe(const CharacterFile& file, const std::stri
   row("poses", found->poses);
   if (!corrections.empty()) row("corrections", corrections);
   for (const std::string& remark : told) proposal.summary.push_back(fmt::format("{:<14}{}", "remark", remark));
-  proposal.summary.push_back(fmt::format("{:<14}{:.3g} m large, flesh sways {:g} times a second", "body", found->size,
-                                         proposal.recipe.material.frequency));
+  proposal.summary.push_back(
+      fmt::format("{:<14}{:.3g} m large, {} flesh", "body", found->size, to_string(proposal.recipe.flesh.feel)));
   proposal.json = {{"tets", tets},
-                   {"rigid", proposal.recipe.rigid},
+                   {"rigid", proposal.recipe.rigid.value_or(std::vector<std::string>{})},
                    {"size", found->size},
                    {"joints", found->joints.size()},
                    {"meshes", found->meshes},

@@ -77,6 +77,22 @@ void add_skins(ReportRows& out, const RawCharacter& character) {
   out.json["skins"] = std::move(skins);
 }
 
+/// As many names to a line as fit.
+void add_joints(ReportRows& out, const RawCharacter& character) {
+  constexpr std::size_t width = 100;
+  std::vector<std::string> lines;
+  Json names = Json::array();
+  for (const Joint& joint : character.skeleton.joints) {
+    names.push_back(joint.name);
+    if (lines.empty() || lines.back().size() + joint.name.size() > width)
+      lines.push_back(joint.name);
+    else
+      lines.back() += ", " + joint.name;
+  }
+  out.list("joints", lines);
+  out.json["joints"] = std::move(names);
+}
+
 void add_clips(ReportRows& out, const RawCharacter& character) {
   std::vector<std::string> lines;
   Json clips = Json::array();
@@ -102,6 +118,7 @@ Result<MeshReport> describe_character_file(const std::string& file) {
   add_contents(out, summarize(*document));
   add_meshes(out, *character);
   add_skins(out, *character);
+  add_joints(out, *character);
   add_clips(out, *character);
   // What follows is the surface at rest, as of any mesh.
   MeshReport mesh = describe_mesh(LoadedMesh{std::move(*surface), "glTF 2.0", character->warnings});

@@ -85,7 +85,7 @@ Status compare_table(const Options& options, CharacterSource source, Session& se
   settings.ladder = !options.known_only;
   settings.truth = options.truth;
   settings.simulate.time_step = options.step;
-  settings.simulate.damping_ratio = source.recipe.flesh.damping;
+  settings.simulate.damping_ratio = wanted_damping(source.recipe);
   const Result<CompareReport> report = compare_full(std::move(source), settings, session.progress);
   if (!report.ok()) return about(options.input, report.error());
   tell(options, *report, session);
@@ -140,7 +140,7 @@ Status compare_pair(const Options& options, CharacterSource given, Session& sess
   }
   SimulateSettings settings;
   settings.time_step = options.step;
-  settings.damping_ratio = source->recipe.flesh.damping;
+  settings.damping_ratio = wanted_damping(source->recipe);
   settings.to = std::min(clip.duration, first_key(clip) + options.seconds);
   const Result<EngineComparison> pair =
       compare_engines(*characters[0], *characters[1], clip, settings, 1 / (4 * options.step), session.progress);

@@ -207,5 +207,50 @@ TEST(GltfEditor, NewMorphTargetsKeepTheOldOnesMoving) {
   EXPECT_EQ(character->clips[1].channels[0].values, (std::vector<double>{0, 0.5, 0, 1}));
 }
 
+TEST(GltfEditor, SmallMorphTargetsHaveFewBytesAndTheSameMotion) {
+  constexpr int count = 201;
+  std::vector<float> grid;
+  for (int v = 0; v < count; ++v)
+    for (const float x : {0.1f * static_cast<float>(v % 20),
+                          0.1f * static_cast<float>(v / 20) + 0.03f * static_cast<float>(v % 3), 0.0f})
+      grid.push_back(x);
+  const auto file_with = [&](const NewMorphTarget& target, MorphStorage storage) {
+    GltfBuilder b;
+    b.primitive(grid);
+    GltfDocument document = parsed(b.glb());
+    const Result<Index> added = add_morph_targets(document, 0, {target}, storage);
+    EXPECT_TRUE(added.ok());
+    return encode_glb(document);
+  };
+  NewMorphTarget wave{"wave", {std::vector<Vec3>(count)}, {}}, bump = wave, long_way = wave;
+  for (int v = 0; v < count; ++v) {
+    wave.displacements[0][to_size(v)] = Vec3(0.03 * std::sin(0.1 * v), 0.02 * std::cos(0.3 * v), 0.01);
+    bump.displacements[0][to_size(v)] = v / 10 == 7 ? Vec3(0, 0.05, 0.01 * v) : Vec3(0, 0, 0);
+    long_way.displacements[0][to_size(v)] = Vec3(0, 30, 0);
+  }
+  const auto smaller_by = [&](const NewMorphTarget& target) {
+    return std::ssize(file_with(target, MorphStorage::plain)) - std::ssize(file_with(target, MorphStorage::small));
+  };
+  const auto required = [&](const NewMorphTarget& target) {
+    return file_with(target, MorphStorage::small).find("KHR_mesh_quantization") != std::string::npos;
+  };
+  EXPECT_GT(smaller_by(wave), count * 4 - 400);   // 8 bytes in place of 12, less what the header says of them
+  EXPECT_GT(smaller_by(bump), count * 12 - 700);  // ten vertices
+  EXPECT_TRUE(required(wave));
+  EXPECT_FALSE(required(long_way));  // whole numbers reach to one unit of the file
+  for (const NewMorphTarget* target : {&wave, &bump, &long_way}) {
+    const Result<RawCharacter> read =
+        read_character(parsed(file_with(*target, MorphStorage::small)), {.require_skin = false});
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    const CharacterMesh& mesh = read->meshes.at(0);
+    ASSERT_EQ(mesh.targets.size(), 1);
+    for (int v = 0; v < count; ++v) {
+      const Vec3 found = mesh.targets[0].displacements[to_size(mesh.welded_vertex[0][to_size(v)])];
+      EXPECT_LT((found - target->displacements[0][to_size(v)]).lpNorm<Eigen::Infinity>(),
+                0.03 / 400 + 0.51 / 32767);  // specks are left out
+    }
+  }
+}
+
 }  // namespace
 }  // namespace supple::gltf_document_test

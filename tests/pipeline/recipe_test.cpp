@@ -52,9 +52,9 @@ Recipe full_recipe() {
   recipe.exclude = {"Sword", "Шлем"};
   recipe.bone_radius = 0.025;
   recipe.soft = {"belly"};
-  recipe.rigid = {"hand.l", "hand.r"};
+  recipe.rigid = std::vector<std::string>{"hand.l", "hand.r"};
   recipe.find_hard_parts = false;
-  recipe.material = {MaterialModel::corotational, 1.0 / 3e-5, 4, 0.1 + 0.2, 1060.5};
+  recipe.material = {MaterialModel::corotational, 1.0 / 3e-5, {}, 0.1 + 0.2, 1060.5};
   RecipePaint colour;
   colour.quantity = PaintQuantity::young;
   colour.attribute = "COLOR_1";
@@ -286,6 +286,37 @@ TEST_F(RecipeTest, WhatContradictsItselfIsRefused) {
   expect_refusal("[[pose]]\nname = \"a\"\ntime = 3\n", "line 2", "together");
   expect_refusal("[[pose]]\nname = \"a\"\n[[pose]]\nname = \"a\"\n", "line 4", "two poses");
   expect_refusal("[[keyframes]]\nname = \"k\"\n[[keyframes.key]]\njoint = \"a\"\ntime = 0\n", "line 4", "a key needs");
+}
+
+TEST_F(RecipeTest, FeelAndAmount) {
+  const Recipe plain = *parse("input = \"hero.glb\"\n");
+  EXPECT_EQ(plain.flesh.feel, Feel::natural);
+  EXPECT_FALSE(plain.rigid.has_value());  // the head, where it is found
+  const Recipe asked =
+      *parse("input = \"hero.glb\"\n[bones]\nrigid = []\n[flesh]\nfeel = \"jelly\"\namount = \"5 %\"\nlimit = false\n");
+  EXPECT_EQ(asked.flesh.feel, Feel::jelly);
+  EXPECT_DOUBLE_EQ(asked.flesh.share, 0.05);
+  EXPECT_FALSE(asked.flesh.limit);
+  EXPECT_EQ(asked.rigid, std::vector<std::string>{});
+  EXPECT_EQ(wanted_damping(asked), 0.08);
+  EXPECT_EQ(bearable_share(asked), 0);
+  EXPECT_EQ(*parse(write_recipe(asked)), asked);
+  EXPECT_DOUBLE_EQ(parse("input = \"hero.glb\"\n[flesh]\namount = 1.5\n")->flesh.amount, 1.5);
+  expect_refusal("[flesh]\nfeel = \"hard\"\n", "line 3", "natural");
+  expect_refusal("[flesh]\namount = \"much\"\n", "line 3", "share of the height");
+  expect_refusal("[flesh]\namount = -1\n", "line 3", "a gain");
+}
+
+TEST(Feel, SofterWordsAreSlowerAndRingLonger) {
+  FeelNumbers last{1e9, 1e9, 0};
+  for (const Feel feel : {Feel::subtle, Feel::natural, Feel::bouncy, Feel::jelly}) {
+    EXPECT_EQ(feel_from(to_string(feel)), feel);
+    const FeelNumbers numbers = numbers_of(feel);
+    EXPECT_LT(numbers.frequency, last.frequency);
+    EXPECT_LT(numbers.damping, last.damping);
+    EXPECT_GT(numbers.bearable, last.bearable);
+    last = numbers;
+  }
 }
 
 TEST(RecipeMaterial, FrequencyIsThatOfALayer) {

@@ -3,6 +3,7 @@
 #include "supple/pipeline/character/engine_posespace.h"
 
 #include "supple/rig/motion/sample_clip.h"
+#include "support/bodies.h"
 #include "support/soft_limb.h"
 
 #include <gtest/gtest.h>
@@ -267,6 +268,52 @@ TEST(SimulatedClip, ALoopClosesAndIsThePeriodicMotion) {
   ASSERT_EQ(plain.coordinates.cols(), 7 * last + 1);
   EXPECT_LT(limb.shown(plain.coordinates.middleCols(5 * last + 1, last) - loop.coordinates.rightCols(last)),
             5e-3 * peak);
+}
+
+/// Flesh that is driven by nothing but its gain, and flies apart with too much of it.
+class WildFlesh final : public FleshStepper {
+ public:
+  explicit WildFlesh(double bearable) : bearable_(bearable) {}
+  Index state_size() const override { return 1; }
+  Status begin(double time_step, double gain) override {
+    steps.push_back(time_step);
+    gain_ = gain;
+    state_ = 0;
+    return {};
+  }
+  Status step(const CharacterPose& /*pose*/, const SoftForces& /*forces*/, SoftStepReport& report) override {
+    state_ += gain_ > bearable_ ? 0.1 : 0.001;
+    report.violence = 2;
+    return {};
+  }
+  void cut() override {}
+  VecX state() const override { return VecX::Constant(1, state_); }
+  double energy() override { return 0; }
+  double visible(const VecX& difference) const override { return difference.norm(); }
+
+  std::vector<double> steps;  ///< of each attempt
+
+ private:
+  double bearable_, gain_ = 0, state_ = 0;
+};
+
+TEST(SimulatedClip, FleshThatFliesApartIsTakenInSmallerStepsThenHeldBack) {
+  const SoftLimb limb = make_soft_limb();
+  const Clip clip = keyed(0.5, 30, walk);
+  WildFlesh calm(1), wild(0.6), hopeless(0.1);
+  const SimulatedClip first = must(simulate_clip(calm, limb.rig, clip, 1, {}));
+  EXPECT_EQ(first.restraint, 1);
+  EXPECT_EQ(calm.steps.size(), 1);
+  EXPECT_NEAR(first.violent, 0.5, 0.01);
+  EXPECT_EQ(first.violence, 2);
+  const SimulatedClip held = must(simulate_clip(wild, limb.rig, clip, 1, {}));
+  EXPECT_EQ(held.restraint, 0.5);
+  ASSERT_EQ(wild.steps.size(), 3);
+  EXPECT_NEAR(wild.steps[1], 0.5 * wild.steps[0], 1e-12);
+  const Result<SimulatedClip> none = simulate_clip(hopeless, limb.rig, clip, 1, {});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().kind, ErrorKind::input);
+  EXPECT_NE(none.error().message.find("the clip \"clip\": its flesh flies apart"), std::string::npos);
 }
 
 TEST(SimulatedClip, InterpolatesBetweenItsSteps) {

@@ -468,6 +468,8 @@ Result<std::string> encode_character(const CharacterAsset& asset) {
   writer.add("name", std::string_view(asset.name));
   writer.add_number("flesh_frequency", asset.flesh_frequency);
   writer.add_number("damping", asset.damping);
+  writer.add_number("most_acceleration", asset.most_acceleration);
+  writer.add_number("gain", asset.gain);
   SUPPLE_RETURN_IF_ERROR(add_model(writer, *asset.model));
   add_facts(writer, asset.facts);
   add_made_for(writer, asset.made_for);
@@ -483,6 +485,12 @@ Result<CharacterAsset> decode_character(const Archive& archive) {
   asset.name = reader.text("name");
   asset.flesh_frequency = reader.number("flesh_frequency");
   asset.damping = reader.number("damping");
+  // Archives of earlier versions have no limit.
+  if (archive.has("most_acceleration")) {
+    asset.most_acceleration = reader.number("most_acceleration");
+    asset.gain = reader.number("gain");
+  }
+  if (!(asset.most_acceleration >= 0) || !(asset.gain >= 0)) reader.misfit("most_acceleration");
   if (asset.flesh_frequency < 0 || asset.damping < 0) reader.misfit("damping");
   asset.facts = read_facts(reader);
   asset.made_for = read_made_for(archive, reader);

@@ -157,6 +157,8 @@ Result<std::string> encode_full_model(const FullModel& model) {
   writer.add_number("extent", model.extent);
   writer.add_number("flesh_frequency", model.flesh_frequency);
   writer.add_number("damping", model.damping);
+  writer.add_number("most_acceleration", model.most_acceleration);
+  writer.add_number("gain", model.gain);
   add_mesh(writer, model);
   std::vector<Index> all(model.mesh.vertices.size());
   std::iota(all.begin(), all.end(), 0);
@@ -184,6 +186,12 @@ Result<FullModel> decode_full_model(const Archive& archive) {
   model.extent = reader.number("extent");
   model.flesh_frequency = reader.number("flesh_frequency");
   model.damping = reader.number("damping");
+  // Archives of earlier versions have no limit.
+  if (archive.has("most_acceleration")) {
+    model.most_acceleration = reader.number("most_acceleration");
+    model.gain = reader.number("gain");
+  }
+  if (!(model.most_acceleration >= 0) || !(model.gain >= 0)) reader.misfit("most_acceleration");
   if (!(model.extent > 0)) reader.misfit("extent");
   if (!(model.flesh_frequency >= 0)) reader.misfit("flesh_frequency");
   if (!(model.damping >= 0)) reader.misfit("damping");

@@ -36,6 +36,8 @@ struct FullModel {
   double extent = 1;                                      ///< the character's largest [m]
   double flesh_frequency = 0;                             ///< [Hz]
   double damping = 0.2;                                   ///< ratio, at that frequency
+  double most_acceleration = 0;                           ///< [m/s²] as in CharacterAsset
+  double gain = 1;                                        ///< likewise
   std::vector<std::string> warnings;                      ///< of the build, a sentence each
   MadeFor made_for;
 

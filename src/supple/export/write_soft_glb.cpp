@@ -17,8 +17,9 @@
 namespace supple {
 namespace {
 
-constexpr Index targets_at_once = 16;  // they are doubles on the way into the document
-constexpr int cubic_pieces = 8;        // lines that replace a cubic between two keys
+constexpr Index targets_at_once = 16;   // they are doubles on the way into the document
+constexpr int cubic_pieces = 8;         // lines that replace a cubic between two keys
+constexpr double unseen_turn = 0.0175;  // [rad], a degree: targets that turn normals by less leave them as they are
 
 // ---- targets --------------------------------------------------------------------------------------------------------
 
@@ -31,12 +32,19 @@ NewMorphTarget new_target(const CharacterMesh& mesh, const MeshTargets& targets,
     std::vector<Vec3>& changes = target.normal_changes.emplace_back();
     for (const Index v : welded) displacements.push_back(targets.displacement(t, v));
     if (p >= normals.size() || normals[p].size() != welded.size()) continue;
-    for (std::size_t i = 0; i < welded.size(); ++i) changes.push_back(targets.turn(t, welded[i]).cross(normals[p][i]));
+    double most = 0;
+    for (std::size_t i = 0; i < welded.size(); ++i) {
+      changes.push_back(targets.turn(t, welded[i]).cross(normals[p][i]));
+      most = std::max(most, changes.back().norm());
+    }
+    // Weights reach one at most.
+    if (most < unseen_turn) changes.clear();
   }
   return target;
 }
 
-Status add_targets(GltfDocument& document, Index node, const CharacterMesh& mesh, const MeshTargets& targets) {
+Status add_targets(GltfDocument& document, Index node, const CharacterMesh& mesh, const MeshTargets& targets,
+                   MorphStorage storage) {
   const Result<Index> own = own_mesh(document, node);
   SUPPLE_RETURN_IF_ERROR(own);
   const Result<std::vector<std::vector<Vec3>>> normals = file_normals(document, *own);
@@ -45,7 +53,7 @@ Status add_targets(GltfDocument& document, Index node, const CharacterMesh& mesh
     std::vector<NewMorphTarget> group;
     for (Index t = first; t < std::min(first + targets_at_once, targets.target_count()); ++t)
       group.push_back(new_target(mesh, targets, t, *normals));
-    const Result<Index> added = add_morph_targets(document, *own, group);
+    const Result<Index> added = add_morph_targets(document, *own, group, storage);
     SUPPLE_RETURN_IF_ERROR(added);
   }
   return {};
@@ -185,7 +193,8 @@ std::vector<Channel> bone_channels(const MeshBones& bones, const SoftClip& clip,
 
 }  // namespace
 
-Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed) {
+Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed,
+                        MorphStorage storage) {
   SUPPLE_RETURN_IF_ERROR(check_motion(motion));
   const RawCharacter& character = *motion.character;
   const Index in_file = animation_count(document);
@@ -198,7 +207,7 @@ Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const 
       SUPPLE_RETURN_IF_ERROR(add_foreign_weights(document, motion, *animations, in_file, node, mesh));
       continue;
     }
-    SUPPLE_RETURN_IF_ERROR(add_targets(document, node, mesh, targets));
+    SUPPLE_RETURN_IF_ERROR(add_targets(document, node, mesh, targets, storage));
     SUPPLE_RETURN_IF_ERROR(add_curves(document, motion, *animations, node, mesh, targets));
   }
   return {};
@@ -248,7 +257,7 @@ Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const Gl
     const Result<CompressedMotion> compressed = compress_motion(motion, output.compression, progress);
     SUPPLE_RETURN_IF_ERROR(compressed);
     report.compression = compressed->report;
-    SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed));
+    SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed, output.storage));
   }
   progress.stage("writing");
   mark_as_baked(document);

@@ -10,13 +10,15 @@
 #include "supple/export/compress_motion.h"
 #include "supple/export/helper_bones.h"
 #include "supple/io/gltf/gltf_document.h"
+#include "supple/io/gltf/gltf_editor.h"
 
 #include <filesystem>
 
 namespace supple {
 
 /// Adds the targets and curves to a document: the one that `motion.character` was read from.
-Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed);
+Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed,
+                        MorphStorage storage = MorphStorage::plain);
 
 /// Adds helper bones to a document in the same way.
 Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const FittedBones& fitted);
@@ -25,6 +27,7 @@ struct SoftOutput {
   bool helper_bones = false;  ///< instead of morph targets
   CompressionSettings compression = {};
   HelperBoneSettings bones = {};
+  MorphStorage storage = MorphStorage::plain;
 };
 
 /// What was written. Only the part that was asked for, morph targets or helper bones, is filled in.

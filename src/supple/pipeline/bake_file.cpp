@@ -9,10 +9,10 @@ namespace supple {
 namespace {
 
 Result<std::unique_ptr<SoftCharacter>> build_soft(const std::filesystem::path& input, const FleshSettings& settings,
-                                                  Progress& progress) {
+                                                  Progress& progress, std::span<const std::string> motions = {}) {
   const Result<const CharacterEngine*> engine = find_engine(settings.engine);
   SUPPLE_RETURN_IF_ERROR(engine);
-  Result<CharacterSource> source = load_source(input);
+  Result<CharacterSource> source = load_source(input, motions);
   SUPPLE_RETURN_IF_ERROR(source);
   source->recipe.apply(settings);
   const std::unique_ptr<BuildCache> cache = settings.cache ? default_cache() : nullptr;
@@ -30,10 +30,11 @@ BakeSettings bake_settings(const BakeFileSettings& settings, const Recipe& recip
   BakeSettings result;
   result.clips = settings.clips;
   result.rate = settings.rate;
-  result.simulate.damping_ratio = recipe.flesh.damping;
+  result.simulate.damping_ratio = wanted_damping(recipe);
   result.output.helper_bones = settings.helper_bones;
   result.output.compression.share_of_height = settings.tolerance / 100;
   result.output.bones.share_of_height = settings.tolerance / 100;
+  result.output.storage = MorphStorage::small;
   return result;
 }
 
@@ -52,7 +53,7 @@ Result<BakedFile> bake_file(const std::filesystem::path& input, const std::files
                             const BakeFileSettings& settings, Progress& progress) {
   if (output.extension() != ".glb" && output.extension() != ".gltf")
     return usage_error(output.string() + ": a character's file ends in .glb or .gltf");
-  const Result<std::unique_ptr<SoftCharacter>> soft = build_soft(input, settings, progress);
+  const Result<std::unique_ptr<SoftCharacter>> soft = build_soft(input, settings, progress, settings.motions);
   SUPPLE_RETURN_IF_ERROR(soft);
   const Result<BakeReport> report =
       bake_character(**soft, output, bake_settings(settings, (*soft)->source().recipe), progress);

@@ -22,6 +22,9 @@ namespace supple {
 struct FleshSettings {
   std::string engine = "posespace";  ///< or "full": every vertex simulated, for those who can wait
   std::string quality;               ///< "draft", "good" or "final"; empty: as the recipe says
+  std::string feel;                  ///< "subtle", "natural", "bouncy" or "jelly"; empty: as the recipe says
+  std::string amount;                ///< how far: a gain, "1.5", or the share of the height, "5 %"; empty: likewise
+  bool limit = true;                 ///< violent moments of clips are limited to what flesh can bear
   std::optional<double> frequency;   ///< how often flesh sways [Hz]
   std::optional<double> damping;     ///< damping ratio
   std::optional<int> coordinates;    ///< r
@@ -30,10 +33,11 @@ struct FleshSettings {
 };
 
 struct BakeFileSettings : FleshSettings {
-  std::vector<std::string> clips;  ///< by name; none: all
-  double rate = 0;                 ///< frames per second; 0: as many as the motion needs
-  double tolerance = 0.1;          ///< of the written motion [% of the height]
-  bool helper_bones = false;       ///< joints in place of morph targets
+  std::vector<std::string> motions;  ///< files with more clips (.glb, .gltf, .bvh)
+  std::vector<std::string> clips;    ///< by name; none: all
+  double rate = 0;                   ///< frames per second; 0: as many as the motion needs
+  double tolerance = 0.1;            ///< of the written motion [% of the height]
+  bool helper_bones = false;         ///< joints in place of morph targets
 };
 
 struct BakedFileClip {

@@ -5,6 +5,7 @@
 
 #include "supple/base/types.h"
 
+#include <algorithm>
 #include <span>
 
 namespace supple {
@@ -17,12 +18,15 @@ struct SoftStepSettings {
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
   int iterations = 1;              ///< Newton iterations per step; more are taken where one goes too far
+  double most_acceleration = 0.0;  ///< of the rig, as it drives flesh [m/s²], see DriveLimit; 0: no limit
+  double gain = 1.0;               ///< of what drives the flesh: in small motion, of the displacements
 };
 
 struct SoftStepReport {
   double residual = 0.0;      ///< |residual| before the last iteration, relative to the first; of the last sub-step
   bool recovered = false;     ///< a step broke down: the flesh was put at rest
   int solver_iterations = 0;  ///< of conjugate gradients, in all sub-steps
+  double violence = 0.0;      ///< the rig's largest acceleration over the limit, where there is one
 };
 
 /// A force on a vertex of the surface, in the world [N].
@@ -52,6 +56,24 @@ struct DrivenAcceleration {
     const Vec3 missed = first ? difference : Vec3(difference - found);
     found = difference;
     return difference + missed;
+  }
+};
+
+/// What a violent moment of a rig does to flesh. A run's foot is stopped, a sword's blow and a cartoon's jump happen
+/// with accelerations that no body survives; flesh that is soft enough to be seen in a walk would be torn off by them.
+/// So the acceleration itself is limited, in that moment and at that place only, and nothing is stiffened for it:
+///   a' = gain · a · s(x)/x,  x = |a|/limit,  s(x) = x up to 1/2, 1 − 1/(4x) beyond
+/// which is smooth, leaves what is below half of the limit as it is, and never exceeds the limit.
+struct DriveLimit {
+  double limit = 0;  ///< [m/s²]; 0: none
+  double gain = 1;
+  double violence = 0;  ///< the largest x since it was set to zero
+
+  Vec3 operator()(const Vec3& a) {
+    if (!(limit > 0)) return gain * a;
+    const double x = a.norm() / limit;
+    violence = std::max(violence, x);
+    return x <= 0.5 ? Vec3(gain * a) : Vec3(gain * (1 - 0.25 / x) / x * a);
   }
 };
 

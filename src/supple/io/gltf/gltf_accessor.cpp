@@ -236,6 +236,128 @@ std::size_t append_floats(GltfContent& content, const std::vector<float>& values
   return accessors.size() - 1;
 }
 
+namespace {
+
+/// Numbers in as few bytes as were asked for.
+struct PackedNumbers {
+  ComponentType type = ComponentType::single;
+  std::size_t bytes = 4;
+  std::string data;       ///< three numbers after three
+  std::vector<char> set;  ///< for each three: whether they aren't zero
+  std::size_t count = 0;  ///< of these
+};
+
+template <class T>
+void pack_integers(const std::vector<float>& values, PackedNumbers& packed) {
+  std::vector<T> whole;
+  for (const float x : values) whole.push_back(static_cast<T>(std::lround(x * float{std::numeric_limits<T>::max()})));
+  packed.bytes = sizeof(T);
+  packed.data.assign(reinterpret_cast<const char*>(whole.data()), whole.size() * sizeof(T));
+}
+
+PackedNumbers pack(const std::vector<float>& values, std::size_t bytes) {
+  constexpr float least_steps = 100;  // that the longest vector shall have
+  float longest = 0;
+  for (const float x : values) longest = std::max(longest, std::abs(x));
+  const float most = bytes == 1 ? 127.0f : 32767.0f;
+  const bool fits = bytes < 4 && longest <= 1 && (bytes == 1 || longest * most >= least_steps);
+  PackedNumbers packed;
+  if (fits && bytes == 1) {
+    packed.type = ComponentType::signed_byte;
+    pack_integers<std::int8_t>(values, packed);
+  } else if (fits) {
+    packed.type = ComponentType::signed_short;
+    pack_integers<std::int16_t>(values, packed);
+  } else {
+    packed.data.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  }
+  const std::size_t width = 3 * packed.bytes;
+  for (std::size_t at = 0; at < packed.data.size(); at += width) {
+    const auto first = packed.data.begin() + static_cast<std::ptrdiff_t>(at);
+    packed.set.push_back(std::any_of(first, first + static_cast<std::ptrdiff_t>(width), [](char c) { return c != 0; }));
+    packed.count += packed.set.back() != 0 ? 1 : 0;
+  }
+  return packed;
+}
+
+/// Vectors that are nothing beside the longest become zero, so that they needn't be stored.
+std::vector<float> without_specks(std::vector<float> values) {
+  constexpr float speck = 1.0f / 400;
+  const auto square = [&](std::size_t i) {
+    return values[i] * values[i] + values[i + 1] * values[i + 1] + values[i + 2] * values[i + 2];
+  };
+  float longest = 0;
+  for (std::size_t i = 0; i < values.size(); i += 3) longest = std::max(longest, square(i));
+  for (std::size_t i = 0; i < values.size(); i += 3)
+    if (square(i) < speck * speck * longest) std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(i), 3, 0.0f);
+  return values;
+}
+
+/// Elements of vertex attributes start at multiples of four bytes.
+std::string padded(const PackedNumbers& packed, std::size_t stride) {
+  std::string bytes;
+  const std::size_t width = 3 * packed.bytes;
+  for (std::size_t at = 0; at < packed.data.size(); at += width) {
+    bytes.append(packed.data, at, width);
+    bytes.append(stride - width, '\0');
+  }
+  return bytes;
+}
+
+template <class T>
+std::string set_indices(const PackedNumbers& packed) {
+  std::vector<T> indices;
+  for (std::size_t i = 0; i < packed.set.size(); ++i)
+    if (packed.set[i]) indices.push_back(static_cast<T>(i));
+  return {reinterpret_cast<const char*>(indices.data()), indices.size() * sizeof(T)};
+}
+
+GltfJson sparse_part(GltfContent& content, const PackedNumbers& packed, bool short_indices) {
+  std::string values;
+  const std::size_t width = 3 * packed.bytes;
+  for (std::size_t i = 0; i < packed.set.size(); ++i)
+    if (packed.set[i]) values.append(packed.data, i * width, width);
+  const ComponentType type = short_indices ? ComponentType::unsigned_short : ComponentType::unsigned_int;
+  const std::string indices = short_indices ? set_indices<std::uint16_t>(packed) : set_indices<std::uint32_t>(packed);
+  const std::size_t index_view = append_view(content, indices, 0), value_view = append_view(content, values, 0);
+  return {{"count", packed.count},
+          {"indices", {{"bufferView", index_view}, {"componentType", static_cast<int>(type)}}},
+          {"values", {{"bufferView", value_view}}}};
+}
+
+void require_extension(GltfContent& content, const char* extension) {
+  for (const char* key : {"extensionsUsed", "extensionsRequired"}) {
+    GltfJson& list = content.root[key];
+    if (!list.is_array()) list = GltfJson::array();
+    if (std::find(list.begin(), list.end(), extension) == list.end()) list.push_back(extension);
+  }
+}
+
+}  // namespace
+
+std::size_t append_packed(GltfContent& content, std::span<const Vec3> vectors, const PackedVectors& how,
+                          std::string_view whose) {
+  const PackedNumbers packed = pack(without_specks(flat_floats(vectors, whose)), how.bytes);
+  const std::size_t width = 3 * packed.bytes, stride = (width + 3) / 4 * 4;
+  const bool short_indices = vectors.size() <= 0xffff;
+  GltfJson accessor = {{"componentType", static_cast<int>(packed.type)}, {"count", vectors.size()}, {"type", "VEC3"}};
+  if (packed.type != ComponentType::single) {
+    accessor["normalized"] = true;
+    require_extension(content, "KHR_mesh_quantization");
+  }
+  const std::size_t sparse_size = packed.count * (width + (short_indices ? 2 : 4));
+  if (packed.count > 0 && sparse_size < stride * vectors.size()) {
+    accessor["sparse"] = sparse_part(content, packed, short_indices);
+  } else if (packed.count > 0) {
+    accessor["bufferView"] = append_view(content, padded(packed, stride), gltf_vertex_target);
+    if (stride != width) content.root["bufferViews"].back()["byteStride"] = stride;
+  }
+  GltfJson& accessors = editable_array(content, "accessors");
+  accessors.push_back(std::move(accessor));
+  if (how.with_range) (void)restate_range(content, accessors.size() - 1);
+  return accessors.size() - 1;
+}
+
 bool restate_range(GltfContent& content, std::size_t index) {
   const AccessorShape shape = accessor_shape(content, index);
   const std::size_t width = shape.width();

@@ -54,6 +54,14 @@ struct NewAccessor {
 std::size_t append_floats(GltfContent& content, const std::vector<float>& values, const NewAccessor& how);
 /// x y z of each vector. What isn't finite is a fault of `whose`, such as "the character's positions".
 std::vector<float> flat_floats(std::span<const Vec3> vectors, std::string_view whose);
+/// How vectors of a morph target are stored: only those that aren't zero, where that is smaller, and as whole numbers
+/// of a few bytes (KHR_mesh_quantization), where they are no longer than one and the steps are fine enough.
+struct PackedVectors {
+  std::size_t bytes = 4;  ///< of a component: 4 (floats), 2 or 1
+  bool with_range = false;
+};
+std::size_t append_packed(GltfContent& content, std::span<const Vec3> vectors, const PackedVectors& how,
+                          std::string_view whose);
 /// Makes "min" and "max" of an accessor what its values are, without normalisation; false when they were already.
 bool restate_range(GltfContent& content, std::size_t accessor);
 

@@ -28,12 +28,13 @@ std::size_t append_zeros(GltfContent& content, std::size_t count) {
 }
 
 std::size_t append_vectors(GltfContent& content, const std::vector<std::vector<Vec3>>& vectors, std::size_t primitive,
-                           std::size_t vertices, bool with_range) {
+                           std::size_t vertices, bool with_range, std::size_t bytes) {
   if (primitive >= vectors.size() || vectors[primitive].empty()) return append_zeros(content, vertices);
   if (vectors[primitive].size() != vertices)
     gltf_fault("a morph target has {} displacements for {} vertices.", vectors[primitive].size(), vertices);
-  return append_floats(content, flat_floats(vectors[primitive], "displacements of a morph target"),
-                       {"VEC3", gltf_vertex_target, with_range});
+  constexpr std::string_view whose = "displacements of a morph target";
+  if (bytes < 4) return append_packed(content, vectors[primitive], {bytes, with_range}, whose);
+  return append_floats(content, flat_floats(vectors[primitive], whose), {"VEC3", gltf_vertex_target, with_range});
 }
 
 std::size_t vertex_count(const GltfContent& content, const GltfJson& primitive) {
@@ -49,13 +50,15 @@ std::size_t target_count(const GltfJson& mesh) {
   return count;
 }
 
-void append_target(GltfContent& content, std::size_t mesh, std::size_t p, const NewMorphTarget& target) {
+void append_target(GltfContent& content, std::size_t mesh, std::size_t p, const NewMorphTarget& target,
+                   MorphStorage storage) {
+  const bool small = storage == MorphStorage::small;
   const std::size_t vertices = vertex_count(content, content.root["meshes"][mesh]["primitives"][p]);
-  GltfJson json = {{"POSITION", append_vectors(content, target.displacements, p, vertices, true)}};
+  GltfJson json = {{"POSITION", append_vectors(content, target.displacements, p, vertices, true, small ? 2 : 4)}};
   const GltfJson& primitive = content.root["meshes"][mesh]["primitives"][p];
   const bool has_normals = json_object(primitive, "attributes", "a mesh").contains("NORMAL");
   if (has_normals && !target.normal_changes.empty())
-    json["NORMAL"] = append_vectors(content, target.normal_changes, p, vertices, false);
+    json["NORMAL"] = append_vectors(content, target.normal_changes, p, vertices, false, small ? 1 : 4);
   content.root["meshes"][mesh]["primitives"][p]["targets"].push_back(std::move(json));
 }
 
@@ -161,7 +164,8 @@ Result<Index> own_mesh(GltfDocument& document, Index node_index) {
   });
 }
 
-Result<Index> add_morph_targets(GltfDocument& document, Index mesh_index, const std::vector<NewMorphTarget>& targets) {
+Result<Index> add_morph_targets(GltfDocument& document, Index mesh_index, const std::vector<NewMorphTarget>& targets,
+                                MorphStorage storage) {
   GltfContent& content = document.content();
   return gltf_guarded(content.name, [&]() -> Result<Index> {
     const std::size_t mesh = checked(mesh_index, json_array(content.root, "meshes").size(), "mesh");
@@ -172,8 +176,8 @@ Result<Index> add_morph_targets(GltfDocument& document, Index mesh_index, const 
     for (std::size_t p = 0; p < content.root["meshes"][mesh]["primitives"].size(); ++p) {
       GltfJson& list = content.root["meshes"][mesh]["primitives"][p]["targets"];
       if (!list.is_array()) list = GltfJson::array();
-      for (std::size_t t = list.size(); t < before; ++t) append_target(content, mesh, p, {});
-      for (const NewMorphTarget& target : targets) append_target(content, mesh, p, target);
+      for (std::size_t t = list.size(); t < before; ++t) append_target(content, mesh, p, {}, storage);
+      for (const NewMorphTarget& target : targets) append_target(content, mesh, p, target, storage);
     }
     pad(content.root["meshes"][mesh], "weights", after);
     name_new_targets(content.root["meshes"][mesh], before, targets);

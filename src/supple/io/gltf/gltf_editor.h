@@ -25,12 +25,17 @@ struct NewMorphTarget {
   std::vector<std::vector<Vec3>> normal_changes;  ///< likewise, or nothing at all
 };
 
+/// How small morph targets are stored. Small ones have only the vertices that move, positions of 16 bits and normals of
+/// 8 (KHR_mesh_quantization, which the file then requires), as far as their lengths in the file's units allow.
+enum class MorphStorage { plain, small };
+
 /// The mesh of a node for that node alone: a copy, where other nodes show the same. Gives its number.
 Result<Index> own_mesh(GltfDocument& document, Index node);
 
 /// Appends morph targets to a mesh; default weights and existing animations get zeros for them. Gives the number of the
 /// first new one.
-Result<Index> add_morph_targets(GltfDocument& document, Index mesh, const std::vector<NewMorphTarget>& targets);
+Result<Index> add_morph_targets(GltfDocument& document, Index mesh, const std::vector<NewMorphTarget>& targets,
+                                MorphStorage storage = MorphStorage::plain);
 
 /// A new animation without channels; glTF forbids leaving it so.
 Index add_animation(GltfDocument& document, const std::string& name);

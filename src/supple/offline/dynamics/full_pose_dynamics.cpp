@@ -123,6 +123,7 @@ VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
       at = driven_[v].follow(at, known_ < 3);
     }
   }
+  for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) = drive_(a.segment<3>(v));
   return turned(W.transpose(), a);
 }
 
@@ -243,12 +244,14 @@ SoftStepReport FullPoseDynamics::push(const VecX& force) {
 SoftStepReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,
                                       const SoftForces& forces) {
   pose(p);
+  drive_ = {settings_.most_acceleration, settings_.gain};
   VecX a = acceleration(placement);
   const VecX before = u_;
   const Vec3 g = placement.rotation.conjugate() * forces.gravity;
   for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) -= g;
   add_air(placement, forces, a);
   SoftStepReport report;
+  report.violence = drive_.violence;
   // Air that all mass feels alike is damping by mass: stable however strong.
   const double mass_damping = settings_.mass_damping + std::max(0.0, forces.drag);
   if (!solve(neutral_.consistent_mass() * VecX(-a), mass_damping, report)) {

@@ -154,7 +154,8 @@ VecX turned_acceleration(const TaughtBody& body, const MotionRun& run, std::size
   VecX result(3 * std::ssize(turns));
   for (std::size_t v = 0; v < turns.size(); ++v) {
     const auto at = [&](std::size_t i) -> Vec3 { return run.placements[middle + i - 1] * x[i][v]; };
-    const Vec3 a = (at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step);
+    const Vec3 a =
+        DriveLimit{body.most_acceleration}((at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step));
     const Quat turn = run.placements[middle].rotation * unit_quaternion(turns[v].data());
     result.segment<3>(3 * static_cast<Eigen::Index>(v)) = turn.conjugate() * a;
   }
@@ -202,6 +203,7 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
 SoftStepSettings teaching_settings(const TaughtBody& body) {
   const RayleighDamping damping = rayleigh_damping(body.frequency, damping_ratio);
   SoftStepSettings settings;
+  settings.most_acceleration = body.most_acceleration;
   settings.time_step = MotionRun::step;
   settings.mass_damping = damping.mass;
   settings.stiffness_damping = damping.stiffness;

@@ -6,9 +6,12 @@
 #include "supple/base/nearest_name.h"
 #include "supple/fem/element.h"
 #include "supple/mesh/disjoint_sets.h"
+#include "supple/offline/fitting/flesh_stiffness.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <limits>
 
 namespace supple {
 namespace {
@@ -79,6 +82,50 @@ JointFlesh flesh_of(const RawCharacter& character, const CharacterRig& rig, std:
   return flesh;
 }
 
+/// How far the flesh of a joint reaches along an axis from the joint, and how far it lies from that axis in the mean of
+/// squares.
+struct FleshReach {
+  double along = 0;
+  double beside = 0;
+};
+
+FleshReach reach_of(const RawCharacter& character, const CharacterRig& rig, std::span<const Vec3> skin, Index joint,
+                    const Vec3& from, const Vec3& axis) {
+  FleshReach reach;
+  double squares = 0, total = 0;
+  for (std::size_t m = 0; m < character.meshes.size(); ++m) {
+    const CharacterMesh& mesh = character.meshes[m];
+    if (mesh.skin < 0) continue;
+    const Skin& bound = character.skins[to_size(mesh.skin)];
+    for (Index v = 0; v < mesh.weights.vertex_count(); ++v) {
+      for (Index k = mesh.weights.first[to_size(v)]; k < mesh.weights.first[to_size(v) + 1]; ++k) {
+        const double w = mesh.weights.weight[to_size(k)];
+        if (bound.joints[to_size(mesh.weights.joint[to_size(k)])] != joint || w < 0.5) continue;
+        const Vec3 x = skin[to_size(rig.first_vertex()[m] + v)] - from;
+        const double along = x.dot(axis);
+        reach.along = std::max(reach.along, along);
+        squares += w * (x - along * axis).squaredNorm();
+        total += w;
+      }
+    }
+  }
+  if (total > 0) reach.beside = std::sqrt(squares / total);
+  return reach;
+}
+
+/// Where the last bone of a chain ends: in the middle of its flesh or, where that is long and thin, as of fingers, ears
+/// and tails, near its tip. What would hang beyond a bone there flaps.
+Vec3 end_of_chain(const RawCharacter& character, const CharacterRig& rig, std::span<const Vec3> skin, Index joint,
+                  const Vec3& from, const Vec3& centre) {
+  constexpr double slender = 1.5, almost = 0.9;
+  const double length = (centre - from).norm();
+  if (!(length > 0)) return centre;
+  const Vec3 axis = (centre - from) / length;
+  const FleshReach reach = reach_of(character, rig, skin, joint, from, axis);
+  if (reach.along < slender * 2 * reach.beside || almost * reach.along < length) return centre;
+  return from + almost * reach.along * axis;
+}
+
 /// The joint that holds almost all of a vertex, or -1.
 Index only_joint(const CharacterMesh& mesh, const Skin& skin, Index v) {
   for (Index k = mesh.weights.first[to_size(v)]; k < mesh.weights.first[to_size(v) + 1]; ++k) {
@@ -130,6 +177,24 @@ double distance_to_segment(const Vec3& x, const Vec3& from, const Vec3& to) {
   return (x - from - t * d).norm();
 }
 
+/// Holds the corners of a tetrahedron that a bone crosses. Where flesh is thick, a bone isn't as thick as a
+/// tetrahedron: there only the nearer half of them is held.
+void hold_near(const std::array<Index, 4>& element, const std::array<Vec3, 4>& corners,
+               std::span<const BoneSegment> bones, double thickness, std::vector<char>& fixed) {
+  constexpr double thick = 3.5;  // edges
+  double edge = 0;
+  for (std::size_t i = 1; i < 4; ++i) edge += (corners[i] - corners[0]).norm() / 3;
+  std::array<std::pair<double, Index>, 4> near;
+  for (std::size_t i = 0; i < 4; ++i) {
+    near[i] = {std::numeric_limits<double>::infinity(), element[i]};
+    for (const BoneSegment& bone : bones)
+      near[i].first = std::min(near[i].first, distance_to_segment(corners[i], bone.from, bone.to));
+  }
+  std::sort(near.begin(), near.end());
+  const std::size_t count = thickness > thick * edge ? 2 : 4;
+  for (std::size_t i = 0; i < count; ++i) fixed[to_size(near[i].second)] = 1;
+}
+
 }  // namespace
 
 bool crosses(const std::array<Vec3, 4>& tet, const Vec3& from, const Vec3& to) {
@@ -173,7 +238,8 @@ Result<std::vector<BoneSegment>> find_bones(const RawCharacter& character, const
     add(above, place(j));
   }
   for (Index j = 0; j < skeleton.size(); ++j) {
-    if (carries(j) && !has_child[to_size(j)]) add(j, flesh.center[to_size(j)]);
+    if (carries(j) && !has_child[to_size(j)])
+      add(j, end_of_chain(character, rig, skin, j, place(j), flesh.center[to_size(j)]));
   }
   return bones;
 }
@@ -215,6 +281,7 @@ Result<std::vector<char>> hard_vertices(const RawCharacter& character, const Cha
 std::vector<Index> fixed_by_bones(const TetMesh& mesh, std::span<const BoneSegment> bones, double radius,
                                   const SurfaceCarry& carry, std::span<const char> hard) {
   std::vector<char> fixed(mesh.vertices.size(), 0);
+  const std::vector<double> thickness = local_thickness(mesh);
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     const std::array<Vec3, 4> corners = element_nodes(mesh, e);
     const bool crossed = std::any_of(bones.begin(), bones.end(), [&](const BoneSegment& bone) {
@@ -223,7 +290,7 @@ std::vector<Index> fixed_by_bones(const TetMesh& mesh, std::span<const BoneSegme
                                                 bone.to) < radius);
     });
     if (!crossed) continue;
-    for (const Index v : mesh.elements[e]) fixed[to_size(v)] = 1;
+    hold_near(mesh.elements[e], corners, bones, radius > 0 ? 0 : thickness[to_size(mesh.elements[e][0])], fixed);
   }
   std::vector<Index> result;
   for (std::size_t v = 0; v < fixed.size(); ++v) {

@@ -11,6 +11,8 @@
 #include "supple/offline/fitting/surface_carry.h"
 #include "supple/offline/stage_archives.h"
 
+#include <algorithm>
+
 namespace supple {
 namespace {
 
@@ -35,6 +37,16 @@ Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSe
   return find_or_make(
       *settings.store, "tets", content, [&] { return tetrahedralize(skin, settings.meshing, progress); },
       [](const TetMeshingResult& meshed) { return encode_stage(meshed); }, decode_meshing);
+}
+
+/// Holds what hard skin hangs on: a tooth whose tetrahedron has one soft corner would sway with it.
+void hold_hard_skin(const Embedding& embedding, std::span<const char> hard, std::vector<Index>& fixed) {
+  const auto nodes = to_size(embedding.nodes);
+  for (std::size_t v = 0; v < embedding.size(); ++v)
+    for (std::size_t k = nodes * v; hard[v] && k < nodes * (v + 1); ++k)
+      if (embedding.weights[k] != 0) fixed.push_back(embedding.vertices[k]);
+  std::sort(fixed.begin(), fixed.end());
+  fixed.erase(std::unique(fixed.begin(), fixed.end()), fixed.end());
 }
 
 /// What is told of tetrahedra that hold the skin well enough, but not well.
@@ -158,6 +170,7 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
   body.hard = std::move(*hard);
   const double radius = settings.bones.radius * bounds_along(body.axes, body.mesh.vertices).diagonal();
   body.fixed_vertices = fixed_by_bones(body.mesh, body.bones, radius, body.carry, body.hard);
+  hold_hard_skin(body.embedding, body.hard, body.fixed_vertices);
   if (body.fixed_vertices.empty())
     body.warnings.emplace_back("no bone of the skeleton crosses the body, so nothing holds the flesh to the rig");
   return body;

@@ -19,6 +19,9 @@ namespace supple {
 /// body isn't held everywhere.
 Result<VecX> flesh_compliance(const ElasticBody& body, std::span<const Index> fixed);
 
+/// [Hz] of the softest tenth of the mass of the vertices `free`, whose compliance is known.
+double frequency_of(const ElasticBody& body, std::span<const Index> free, const VecX& compliance);
+
 /// [Hz]. Fails when the body isn't held everywhere.
 Result<double> flesh_frequency(const ElasticBody& body, std::span<const Index> fixed);
 

@@ -4,7 +4,7 @@
 #include "supple/fem/elastic_body.h"
 #include "supple/offline/fitting/clip_accelerations.h"
 #include "supple/offline/fitting/flesh_frequency.h"
-#include "supple/offline/fitting/limit_sway.h"
+#include "supple/offline/fitting/flesh_stiffness.h"
 
 #include <algorithm>
 
@@ -74,13 +74,16 @@ Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& chara
   model.mesh.sets.clear();
   model.mesh.regions.clear();
   model.extent = body.extent();
-  // The skin carries the rest shape while stiffness is tuned, as for the reduced engines.
-  const std::shared_ptr<const Rig> carried = carry_rig(rig.rig(), body.carry, body.mesh.vertices);
   if (settings.frequency) {
     progress.stage("tuning the stiffness");
-    const MatX accelerations = clip_accelerations(character, rig, *carried, body.mesh).accelerations;
-    SUPPLE_RETURN_IF_ERROR(limit_sway(model.mesh, body.fixed_vertices, settings.material, *settings.frequency,
-                                      accelerations, model.extent));
+    SUPPLE_RETURN_IF_ERROR(set_flesh_stiffness(model.mesh, body.fixed_vertices, settings.material, *settings.frequency,
+                                               settings.base_young));
+  }
+  if (settings.bearable_share > 0) {
+    const Result<double> bearable =
+        bearable_acceleration(model.mesh, body.fixed_vertices, settings.material, settings.bearable_share);
+    SUPPLE_RETURN_IF_ERROR(bearable);
+    model.most_acceleration = *bearable;
   }
   model.fixed = hold_loose_pieces(body.mesh, body.fixed_vertices);
   const std::vector<Index> free = free_vertices(model);

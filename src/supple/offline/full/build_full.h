@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model of the full simulation (asset/full_model.h) from an embedded body: stiffness tuned as for the reduced
-// engines (fitting/limit_sway.h), loose pieces held, the rest shape carried by the skin, and frames for damping.
+// engines (fitting/flesh_stiffness.h), loose pieces held, the rest shape carried by the skin, and frames for damping.
 #pragma once
 
 #include "supple/asset/full_model.h"
@@ -15,8 +15,10 @@ namespace supple {
 
 struct FullSettings {
   MaterialModel material = MaterialModel::flesh;
-  /// [Hz] that flesh shall sway with, where the clips don't make it flap. Absent: stiffness as it is.
+  /// [Hz] that unpainted flesh shall sway with. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
+  double base_young = default_material().young;  ///< of what isn't painted [Pa]
+  double bearable_share = 1;                     ///< see bearable_acceleration(); 0: violent moments aren't limited
   /// Poses in which the rest shape is fitted to the skin (2016 paper, Eq. 3); none: the skin carries it everywhere.
   std::vector<std::vector<double>> fitted_poses;
   /// Poses besides the neutral one in which materials differ, and what they are there on the tuned mesh.

@@ -263,6 +263,7 @@ class Reduction {
             .fixed = reduced_.fixed,
             .rest = rest_,
             .frequency = reduced_.flesh_frequency,
+            .most_acceleration = settings_.most_acceleration,
             .extent = height_,
             .frames = bent ? &reduced_.frames : nullptr};
   }
@@ -409,6 +410,7 @@ class Reduction {
     model.correction_limit = cubature.correction_limit;
     model.correction_poses = correction_poses(*model.rest, cubature.between);
     model.height = height_;
+    reduced_.most_acceleration = settings_.most_acceleration;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);
       for (std::size_t j = 0; j <= i; ++j) model.mass.emplace_back(M_basis.transpose() * reduced_.poses[j].basis);

@@ -22,6 +22,7 @@ struct ReduceSettings {
   MaterialModel material = MaterialModel::flesh;
   /// [Hz]; scales the stiffness of all elements so that flesh_frequency() is this. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
+  double most_acceleration = 0;  ///< that flesh is shaken with while its motion is learnt [m/s²]; 0: any
   int size = 45;           ///< r; 0: as `automatic` asks
   SizeSettings automatic;  ///< for a body that says nothing of its size
   double cubature_tolerance = 0.02;
@@ -64,6 +65,7 @@ struct ReducedBody {
   double stiffness_factor = 1;   ///< that Young's moduli were multiplied with
   VecX frequencies;              ///< of the linear modes [Hz]
   double flesh_frequency = 0;    ///< [Hz]
+  double most_acceleration = 0;  ///< [m/s²], of the settings
   double young = 0;              ///< of the softest element [Pa]
   double elastic_error = 0;      ///< of cubature, on samples that weren't trained with, in the poses of the model …
   double posed_error = 0;        ///< … and in others that the character takes …

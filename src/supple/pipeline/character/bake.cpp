@@ -112,21 +112,7 @@ WrittenCharacter written_character(const CharacterSource& source) {
 
 // ---- simulation -----------------------------------------------------------------------------------------------------
 
-void find_peak(ClipRun& run, Index vertices, const std::vector<double>& times, BakedClipReport& report) {
-  std::vector<Vec3> shown(to_size(vertices));
-  double largest = -1;
-  for (const double time : times) {
-    run.in_character(time, shown);
-    for (const Vec3& u : shown) {
-      if (u.squaredNorm() <= largest) continue;
-      largest = u.squaredNorm();
-      report.peak_time = time;
-    }
-  }
-  report.peak = std::sqrt(std::max(0.0, largest));
-}
-
-BakedClipReport report_clip(const FramedClip& framed, Index vertices, double rate, double height) {
+BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& character, double rate, double height) {
   const ClipRunReport run = framed.run->report();
   BakedClipReport report;
   report.name = framed.clip->name;
@@ -139,7 +125,15 @@ BakedClipReport report_clip(const FramedClip& framed, Index vertices, double rat
   report.gap = run.gap / height;
   report.cuts = run.cuts;
   report.recovered = run.recovered;
-  find_peak(*framed.run, vertices, framed.times, report);
+  report.violent = run.violent;
+  report.violence = run.violence;
+  report.restraint = run.restraint;
+  MotionMeasure measure = measure_motion(character, framed);
+  report.peak = measure.peak;
+  report.peak_time = measure.peak_time;
+  report.peak_part = std::move(measure.peak_part);
+  report.rms = measure.rms;
+  report.parts = std::move(measure.parts);
   return report;
 }
 
@@ -200,23 +194,64 @@ Result<std::vector<FramedClip>> run_clips(const SoftCharacter& soft, const std::
   return clips;
 }
 
-Result<std::vector<FramedClip>> simulate_all(const SoftCharacter& soft, const std::vector<Index>& chosen,
-                                             const BakeSettings& settings, double tolerance, BakeReport& report,
-                                             Progress& progress) {
+/// The largest displacement at some moments of a clip.
+double rough_peak(const FramedClip& framed, Index vertices) {
+  constexpr int moments = 40;
+  std::vector<Vec3> shown(to_size(vertices));
+  double largest = 0;
+  for (int k = 0; k <= moments; ++k) {
+    const double from = framed.run->start();
+    framed.run->in_neutral_pose(from + (framed.clip->duration - from) * k / moments, shown);
+    for (const Vec3& u : shown) largest = std::max(largest, u.squaredNorm());
+  }
+  return std::sqrt(largest);
+}
+
+Result<std::vector<FramedClip>> simulate_once(const SoftCharacter& soft, const std::vector<Index>& chosen,
+                                              const BakeSettings& settings, double tolerance, BakeReport& report,
+                                              Progress& progress) {
   progress.stage("simulating");
   Result<std::vector<FramedClip>> clips = run_clips(soft, chosen, settings, progress);
   SUPPLE_RETURN_IF_ERROR(clips);
   for (FramedClip& framed : *clips) {
     const Clip& clip = *framed.clip;
+    const double allowed = std::max(tolerance, settings.share_of_motion * rough_peak(framed, soft.vertex_count()));
     const bool loop = framed.run->report().loop;
     const double start = framed.run->start();
     const double to = loop ? clip.duration : std::min(settings.simulate.to.value_or(clip.duration), clip.duration);
     const double from = loop ? start : std::max(start, settings.simulate.from);
     double rate = 0;
-    framed.times = choose_times(*framed.run, soft.vertex_count(), from, to, settings.rate, tolerance, rate);
-    report.clips.push_back(report_clip(framed, soft.vertex_count(), rate, report.height));
+    framed.times = choose_times(*framed.run, soft.vertex_count(), from, to, settings.rate, allowed, rate);
+    report.clips.push_back(report_clip(framed, soft.character(), rate, report.height));
   }
   return clips;
+}
+
+double liveliest(const BakeReport& report) {
+  double most = 0;
+  for (const BakedClipReport& clip : report.clips) most = std::max(most, clip.peak);
+  return most;
+}
+
+/// With as much drive as the recipe says or, where it says how far the skin shall move, as that takes. Flesh that
+/// stiffens as it stretches doesn't move twice as far with twice the drive, so what was found is tried.
+Result<std::vector<FramedClip>> simulate_all(const SoftCharacter& soft, const std::vector<Index>& chosen,
+                                             BakeSettings settings, double tolerance, BakeReport& report,
+                                             Progress& progress) {
+  constexpr int most_tries = 5;
+  constexpr double near = 0.03, most_gain = 100;
+  const RecipeFlesh& flesh = soft.source().recipe.flesh;
+  settings.simulate.gain *= flesh.amount;
+  settings.simulate.limit = settings.simulate.limit && flesh.limit;
+  for (int tries = 1;; ++tries) {
+    report.clips.clear();
+    report.gain = settings.simulate.gain;
+    Result<std::vector<FramedClip>> clips = simulate_once(soft, chosen, settings, tolerance, report, progress);
+    SUPPLE_RETURN_IF_ERROR(clips);
+    const double wanted = flesh.share * report.height, peak = liveliest(report);
+    if (!(wanted > 0) || !(peak > 0) || tries == most_tries || std::abs(peak / wanted - 1) < near) return clips;
+    settings.simulate.gain = std::min(most_gain, settings.simulate.gain * wanted / peak);
+  }
 }
 
 // ---- writing --------------------------------------------------------------------------------------------------------
@@ -284,14 +319,20 @@ Result<BakeReport> bake_character(const SoftCharacter& soft, const std::filesyst
   const CharacterSource& source = soft.source();
   BakeReport report;
   report.height = height_of(source);
-  const CompressionSettings& compression = settings.output.compression;
-  const double tolerance = compression.tolerance > 0 ? compression.tolerance * source.recipe.scale
-                                                     : compression.share_of_height * report.height;
+  BakeSettings own = settings;
+  CompressionSettings& compression = own.output.compression;
+  if (!(compression.tolerance > 0))
+    compression.tolerance = compression.share_of_height * report.height;
+  else
+    compression.tolerance *= source.recipe.scale;
   auto start = Clock::now();
   const Result<std::vector<Index>> chosen = chosen_clips(soft.character(), settings.clips);
   SUPPLE_RETURN_IF_ERROR(chosen);
-  const Result<std::vector<FramedClip>> clips = simulate_all(soft, *chosen, settings, tolerance, report, progress);
+  const Result<std::vector<FramedClip>> clips =
+      simulate_all(soft, *chosen, own, compression.tolerance, report, progress);
   SUPPLE_RETURN_IF_ERROR(clips);
+  compression.tolerance =
+      std::max(compression.tolerance, settings.share_of_motion * liveliest(report)) / source.recipe.scale;
   report.simulate_seconds = seconds_since(start);
 
   start = Clock::now();
@@ -301,7 +342,7 @@ Result<BakeReport> bake_character(const SoftCharacter& soft, const std::filesyst
   SoftMotion motion{&file.character, file.meshes, {}, &*frames};
   for (std::size_t k = 0; k < clips->size(); ++k)
     motion.clips.push_back({file.clips[to_size((*chosen)[k])], (*clips)[k].times});
-  SUPPLE_RETURN_IF_ERROR(write(source, motion, output, settings, report, progress));
+  SUPPLE_RETURN_IF_ERROR(write(source, motion, output, own, report, progress));
   report.write_seconds = seconds_since(start);
   return report;
 }

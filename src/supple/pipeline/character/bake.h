@@ -6,6 +6,7 @@
 #include "supple/export/write_point_cache.h"
 #include "supple/export/write_soft_glb.h"
 #include "supple/pipeline/character/engine.h"
+#include "supple/pipeline/character/measure_motion.h"
 
 namespace supple {
 
@@ -24,6 +25,9 @@ struct BakeSettings {
   LoopChoice loops = LoopChoice::closing;
   double rate = 0;  ///< frames per second; 0: 30, or as many as keep the motion between them within the tolerance
   BakeFormat format = BakeFormat::glb;
+  /// The written motion may be off by this share of the largest displacement, if that is more than the tolerance: what
+  /// moves far hides more.
+  double share_of_motion = 0;
   SoftOutput output;
 };
 
@@ -32,14 +36,20 @@ struct BakedClipReport {
   double duration = 0;  ///< [s]
   Index frames = 0;
   double rate = 0;
-  double peak = 0;       ///< largest displacement of a vertex [m]
-  double peak_time = 0;  ///< when [s]
-  double energy = 0;     ///< largest [J]
+  double peak = 0;                ///< largest displacement of a vertex [m]
+  double peak_time = 0;           ///< when [s]
+  std::string peak_part;          ///< where
+  double rms = 0;                 ///< over the skin and the frames [m]
+  std::vector<MovingPart> parts;  ///< of the skin, the one that moves most first
+  double energy = 0;              ///< largest [J]
   bool loop = false;
   int rounds = 0;
   double gap = 0;  ///< of a loop before it was closed, share of the height
   int cuts = 0;
   int recovered = 0;
+  double violent = 0;    ///< [s] in which the clip's acceleration was limited to what flesh can bear
+  double violence = 0;   ///< its largest as a multiple of that
+  double restraint = 1;  ///< less than one: flesh flew apart, and was driven with less
 };
 
 struct BakeReport {
@@ -47,6 +57,7 @@ struct BakeReport {
   SoftGlbReport glb;
   std::vector<std::filesystem::path> files;
   double height = 0;  ///< of the character at rest [m], see character_height()
+  double gain = 1;    ///< that the flesh was driven with
   double simulate_seconds = 0, write_seconds = 0;
 };
 

@@ -2,7 +2,7 @@
 #include "supple/pipeline/character/build_posespace.h"
 
 #include "supple/base/clock.h"
-#include "supple/offline/fitting/limit_sway.h"
+#include "supple/offline/fitting/flesh_stiffness.h"
 #include "supple/offline/posespace/known_motion.h"
 
 #include <algorithm>
@@ -37,7 +37,6 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
   ReduceSettings settings;
   settings.material = recipe.material.model;
   settings.frequency.reset();
-  if (tunes_stiffness(recipe)) settings.frequency = recipe.material.frequency;
   settings.size = recipe.flesh.size;
   settings.automatic = automatic_size(recipe, wants_one_basis(recipe));
   settings.directions = recipe.flesh.directions;
@@ -118,17 +117,19 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
     if (recipe.flesh.fit) settings.surface = rig.rig();
   }
   settings.store = &store;
-  if (body.file_materials) settings.frequency.reset();
   MotionToLearn learnt{.coordinates = settings.size > 0 ? settings.size : settings.automatic.most};
   for (DistinctPose& pose : distinct_poses(source, all)) learnt.poses.push_back(std::move(pose.p));
   KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh, learnt);
   EmbeddedBody tuned = body.body;
-  if (settings.frequency) {
+  if (tunes_stiffness(recipe) && !body.file_materials) {
     progress.stage("tuning the stiffness");
-    SUPPLE_RETURN_IF_ERROR(limit_sway(tuned.mesh, tuned.fixed_vertices, settings.material, *settings.frequency,
-                                      motion.accelerations, tuned.extent()));
-    settings.frequency.reset();  // the stiffness is what it shall be
+    SUPPLE_RETURN_IF_ERROR(set_flesh_stiffness(tuned.mesh, tuned.fixed_vertices, settings.material,
+                                               wanted_frequency(recipe), body.base.young));
   }
+  const Result<double> bearable =
+      bearable_acceleration(tuned.mesh, tuned.fixed_vertices, settings.material, bearable_share(recipe));
+  SUPPLE_RETURN_IF_ERROR(bearable);
+  settings.most_acceleration = *bearable;
   const RawCharacter shown = without_clip(source.character, unseen);
   learnt.vigour = vigour_of(motion);
   if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, learnt);

@@ -66,7 +66,8 @@ Status check_joints(const Recipe& recipe, const Skeleton& skeleton) {
     if (find_joint(skeleton, name) < 0) return no_such(recipe, "joint", name, skeleton.joints);
     return {};
   };
-  for (const std::vector<std::string>* names : {&recipe.soft, &recipe.rigid})
+  const std::vector<std::string> rigid = recipe.rigid.value_or(std::vector<std::string>{});
+  for (const std::vector<std::string>* names : {&recipe.soft, &rigid})
     for (const std::string& name : *names) SUPPLE_RETURN_IF_ERROR(check(name));
   for (const RecipeWire& wire : recipe.wires)
     for (const std::string& name : wire.handles) SUPPLE_RETURN_IF_ERROR(check(name));
@@ -123,7 +124,41 @@ void cut(Clip& clip, double from, double to) {
   clip.duration = to - from;
 }
 
-Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& folder, const RawCharacter& character) {
+/// The angle between the rotations of all joints in two frames, in the mean of squares [rad]; frame -1 is no rotation.
+double turn_between(const Clip& clip, int a, int b) {
+  double squares = 0, count = 0;
+  for (const Channel& channel : clip.channels) {
+    if (channel.target != ChannelTarget::rotation) continue;
+    const auto at = [&](int frame) {
+      if (frame < 0) return Quat::Identity();
+      const double* q = channel.values.data() + 4 * std::min(to_size(frame), channel.times.size() - 1);
+      return Quat(q[3], q[0], q[1], q[2]);
+    };
+    squares += std::pow(at(a).angularDistance(at(b)), 2);
+    count += 1;
+  }
+  return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+/// How many frames at the start show only the pose in which the actor was calibrated: the skeleton's own, from which
+/// the motion jumps away.
+int calibration_frames(const BvhMotion& bvh) {
+  constexpr int most = 3;
+  constexpr double still = 0.05, jump = 0.15, beyond = 8;  // [rad], [rad], times the usual from frame to frame
+  if (bvh.frame_count < 3 * most) return 0;
+  std::vector<double> steps;
+  for (int k = most; k + 1 < bvh.frame_count; ++k) steps.push_back(turn_between(bvh.clip, k, k + 1));
+  std::nth_element(steps.begin(), steps.begin() + std::ssize(steps) / 2, steps.end());
+  const double usual = steps[steps.size() / 2];
+  int frames = 0;
+  for (int k = 0; k < most && turn_between(bvh.clip, -1, k) < still; ++k) {
+    const double step = turn_between(bvh.clip, k, k + 1);
+    if (step > jump && step > beyond * usual) frames = k + 1;
+  }
+  return frames;
+}
+
+Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& folder, RawCharacter& character) {
   const Skeleton& skeleton = character.skeleton;
   Result<BvhMotion> bvh = load_bvh(folder / motion.file);
   SUPPLE_RETURN_IF_ERROR(bvh);
@@ -133,6 +168,12 @@ Result<Clip> read_bvh(const RecipeMotion& motion, const std::filesystem::path& f
       return input_error(fmt::format("{}: frames {} to {} are asked for, but it has {}, counted from 0", motion.file,
                                      first, last, bvh->frame_count));
     cut(bvh->clip, first * bvh->frame_time, last * bvh->frame_time);
+  } else if (const int frames = calibration_frames(*bvh); frames > 0) {
+    cut(bvh->clip, frames * bvh->frame_time, (bvh->frame_count - 1) * bvh->frame_time);
+    character.warnings.push_back(fmt::format(
+        "{}: its first {} only the pose that the actor was measured in, and left out; \"frames\" of [[motion]] keeps "
+        "what you want",
+        motion.file, frames == 1 ? "frame is" : fmt::format("{} frames are", frames)));
   }
   std::vector<JointPair> pairs;
   if (motion.joint_map.empty()) {
@@ -420,6 +461,15 @@ std::vector<std::string> skinned_joints(const RawCharacter& character) {
   return names;
 }
 
+std::vector<std::string> rigid_joints(const RawCharacter& character) {
+  const Index head = find_role(joint_roles(character.skeleton), {BodyPart::head, Side::centre, 0});
+  if (head < 0) return {};
+  const std::string& name = character.skeleton.joints[to_size(head)].name;
+  const std::vector<std::string> joints = skinned_joints(character);
+  if (std::find(joints.begin(), joints.end(), name) == joints.end()) return {};
+  return {name};
+}
+
 Recipe first_recipe(const CharacterFile& file, const std::string& input, int tets) {
   Recipe recipe;
   recipe.input = input;
@@ -429,13 +479,7 @@ Recipe first_recipe(const CharacterFile& file, const std::string& input, int tet
     for (const Clip& clip : file.character.clips) recipe.clips->push_back(clip.name);
   }
   for (const ExamplePose& pose : file.poses) recipe.poses.push_back({pose.name, "", 0});
-  const std::vector<JointRole> roles = joint_roles(file.character.skeleton);
-  const Index head = find_role(roles, {BodyPart::head, Side::centre, 0});
-  const std::vector<std::string> joints = skinned_joints(file.character);
-  if (head >= 0) {
-    const std::string& name = file.character.skeleton.joints[to_size(head)].name;
-    if (std::find(joints.begin(), joints.end(), name) != joints.end()) recipe.rigid.push_back(name);
-  }
+  recipe.rigid = rigid_joints(file.character);
   return recipe;
 }
 
@@ -461,6 +505,8 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
     poses.push_back(std::move(*state));
   }
   Recipe followed = recipe;
+  // A recipe that says nothing gives the body that the file alone would.
+  if (!followed.rigid) followed.rigid = rigid_joints(character);
   SUPPLE_RETURN_IF_ERROR(add_corrections(file.poses, followed, character, poses));
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
@@ -478,15 +524,21 @@ Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem:
   return follow_recipe(std::move(*file), recipe, folder);
 }
 
-Result<CharacterSource> load_source(const std::filesystem::path& path) {
+Result<CharacterSource> load_source(const std::filesystem::path& path, std::span<const std::string> motions) {
+  const auto add_motions = [&](Recipe& recipe) {
+    for (const std::string& motion : motions)
+      recipe.motions.emplace_back().file = std::filesystem::absolute(motion).string();
+  };
   if (equals_ignoring_case(path.extension().string(), ".toml")) {
-    const Result<Recipe> recipe = load_recipe(path);
+    Result<Recipe> recipe = load_recipe(path);
     SUPPLE_RETURN_IF_ERROR(recipe);
+    add_motions(*recipe);
     return load_source(*recipe, path.parent_path());
   }
   Result<CharacterFile> file = read_character_file(path);
   SUPPLE_RETURN_IF_ERROR(file);
-  const Recipe recipe = first_recipe(*file, path.filename().string());
+  Recipe recipe = first_recipe(*file, path.filename().string());
+  add_motions(recipe);
   return follow_recipe(std::move(*file), recipe, path.parent_path());
 }
 

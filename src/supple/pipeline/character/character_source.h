@@ -45,8 +45,9 @@ struct CharacterSource {
   Vec3 place = Vec3::Zero();  ///< that the file has the character at, from where it was brought near the origin
 };
 
-/// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe().
-Result<CharacterSource> load_source(const std::filesystem::path& path);
+/// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe(). `motions`: files of clips that
+/// are added to those of the recipe, as [[motion]] has them, with paths of the caller's.
+Result<CharacterSource> load_source(const std::filesystem::path& path, std::span<const std::string> motions = {});
 /// A recipe that a program has made; its paths start from `folder`.
 Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder);
 /// The same for a character whose file was read before.

@@ -77,6 +77,9 @@ ClipRunReport report_of(const SimulatedClip& clip) {
           .gap = clip.gap,
           .recovered = clip.recovered,
           .cuts = clip.cuts,
+          .violent = clip.violent,
+          .violence = clip.violence,
+          .restraint = clip.restraint,
           .energy = clip.largest_energy,
           .seconds = clip.seconds,
           .steps = static_cast<Index>(clip.coordinates.cols())};

@@ -56,20 +56,21 @@ class FullStepper final : public FleshStepper {
   FullStepper(const SharedFull& shared, const SoftStepSettings& settings) : shared_(shared), settings_(settings) {}
 
   Index state_size() const override { return 3 * static_cast<Index>(shared_.shown.vertices.size()); }
-  Status begin(double time_step) override {
-    settings_.time_step = time_step;
+  Status begin(double time_step, double gain) override {
+    SoftStepSettings settings = settings_;
+    settings.time_step = time_step;
+    settings.gain *= gain;
     const FullModel& model = shared_.model;
     Result<FullPoseDynamics> made =
-        FullPoseDynamics::create(model.mesh, model.material, model.fixed, model.rest, settings_, &model.frames);
+        FullPoseDynamics::create(model.mesh, model.material, model.fixed, model.rest, settings, &model.frames);
     SUPPLE_RETURN_IF_ERROR(made);
     if (model.poses) SUPPLE_RETURN_IF_ERROR(made->set_materials(*model.poses, model.pose_materials));
     dynamics_.emplace(std::move(*made));
     return {};
   }
-  Status step(const CharacterPose& pose, const SoftForces& forces, bool& recovered) override {
-    recovered = false;
+  Status step(const CharacterPose& pose, const SoftForces& forces, SoftStepReport& report) override {
     ++steps_;
-    const SoftStepReport report = dynamics_->step(pose.placement, pose.p, forces);
+    report = dynamics_->step(pose.placement, pose.p, forces);
     const double farthest = dynamics_->displacements().cwiseAbs().maxCoeff();
     if (!report.recovered && farthest <= FullPoseDynamics::absurd * shared_.model.extent) return {};
     return failure(
@@ -145,10 +146,9 @@ class FullCharacter final : public SoftCharacter {
   std::vector<std::string> warnings() const override { return shared_.model.warnings; }
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
-    FullStepper flesh(shared_, dynamics_settings(settings, shared_.model.flesh_frequency));
+    FullStepper flesh(shared_,
+                      dynamics_settings(settings, shared_.model.flesh_frequency, shared_.model.most_acceleration));
     Result<SimulatedClip> simulated = simulate_clip(flesh, rig(), clip, shared_.model.extent, settings, progress);
-    if (!simulated.ok() && simulated.error().kind == ErrorKind::failure && !progress.cancelled())
-      return failure(fmt::format("the clip \"{}\": {}", clip.name, simulated.error().message));
     SUPPLE_RETURN_IF_ERROR(simulated);
     return std::unique_ptr<ClipRun>(std::make_unique<FullRun>(shared_, rig(), clip, std::move(*simulated)));
   }
@@ -163,7 +163,9 @@ FullSettings full_settings(const CharacterSource& source, const CharacterBody& b
   FullSettings settings;
   settings.material = recipe.material.model;
   settings.frequency.reset();
-  if (tunes_stiffness(recipe)) settings.frequency = recipe.material.frequency;
+  if (tunes_stiffness(recipe)) settings.frequency = wanted_frequency(recipe);
+  settings.base_young = body.base.young;
+  settings.bearable_share = bearable_share(recipe);
   constexpr int all = 1000;
   if (recipe.flesh.fit)
     for (DistinctPose& pose : distinct_poses(source, all)) settings.fitted_poses.push_back(std::move(pose.p));
@@ -195,7 +197,8 @@ class FullEngine final : public CharacterEngine {
           "the asset holds {}, but the engine \"full\" wants the full simulation of a character", contents_of(asset)));
     SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
     SUPPLE_RETURN_IF_ERROR(check_made_for(model->made_for, *source));
-    model->damping = source->recipe.flesh.damping;
+    model->damping = wanted_damping(source->recipe);
+    model->gain = source->recipe.flesh.amount;
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }
 
@@ -208,7 +211,8 @@ class FullEngine final : public CharacterEngine {
     Result<FullModel> model = build_full(body.body, source->character, source->rig, settings, progress);
     SUPPLE_RETURN_IF_ERROR(model);
     model->name = std::filesystem::path(source->recipe.input).stem().string();
-    model->damping = source->recipe.flesh.damping;
+    model->damping = wanted_damping(source->recipe);
+    model->gain = source->recipe.flesh.amount;
     model->warnings = body.body.warnings;
     model->made_for = fingerprint_of(*source);
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));

@@ -35,6 +35,7 @@ CharacterAsset asset_of(const Recipe& recipe, const ReducedBody& reduced) {
   asset.name = std::filesystem::path(recipe.input).stem().string();
   asset.model = reduced.model;
   asset.flesh_frequency = reduced.flesh_frequency;
+  asset.most_acceleration = reduced.most_acceleration;
   asset.facts = {.tets = static_cast<Index>(reduced.mesh.elements.size()),
                  .vertices = static_cast<Index>(reduced.mesh.vertices.size()),
                  .held_vertices = static_cast<Index>(reduced.fixed.size()),
@@ -110,10 +111,20 @@ void add(ContentHash& content, const CharacterBody& body) {
 
 /// Of the recipe only what hasn't gone into the character or its body. Damping is no part of the model.
 void add(ContentHash& content, const Recipe& recipe) {
-  const auto& [quality, size, damping, poses, angle, fit, directions, local, contact] = recipe.flesh;
-  content.add(quality).add(size).add(poses).add(angle).add(fit).add(directions).add(local).add(contact);
+  const auto& [quality, size, feel, damping, amount, share, limit, poses, angle, fit, directions, local, contact] =
+      recipe.flesh;
+  content.add(feel)
+      .add(limit)
+      .add(quality)
+      .add(size)
+      .add(poses)
+      .add(angle)
+      .add(fit)
+      .add(directions)
+      .add(local)
+      .add(contact);
   const auto& [model, young, frequency, poisson, density] = recipe.material;
-  content.add(model).add(young.has_value()).add(frequency);
+  content.add(model).add(young.has_value()).add(frequency.value_or(0));
   content.add(std::any_of(recipe.paints.begin(), recipe.paints.end(),
                           [](const RecipePaint& paint) { return paint.quantity == PaintQuantity::young; }));
   content.add(recipe.locals.size());
@@ -168,7 +179,8 @@ Result<CharacterAsset> find_or_build(const CharacterSource& source, const Charac
   SUPPLE_RETURN_IF_ERROR(bytes);
   Result<CharacterAsset> asset = decode(*bytes);
   SUPPLE_RETURN_IF_ERROR(asset);
-  asset->damping = source.recipe.flesh.damping;
+  asset->damping = wanted_damping(source.recipe);
+  asset->gain = source.recipe.flesh.amount;
   asset->made_for = fingerprint_of(source);
   Result<std::shared_ptr<const CharacterDrive>> drive = drive_of(source);
   SUPPLE_RETURN_IF_ERROR(drive);
@@ -188,15 +200,17 @@ class PoseSpaceStepper final : public FleshStepper {
       : prepared_(std::move(prepared)), settings_(settings) {}
 
   Index state_size() const override { return prepared_->size; }
-  Status begin(double time_step) override {
-    settings_.time_step = time_step;
-    Result<Dynamics> made = Dynamics::create(prepared_, settings_);
+  Status begin(double time_step, double gain) override {
+    SoftStepSettings settings = settings_;
+    settings.time_step = time_step;
+    settings.gain *= gain;
+    Result<Dynamics> made = Dynamics::create(prepared_, settings);
     SUPPLE_RETURN_IF_ERROR(made);
     dynamics_.emplace(std::move(*made));
     return {};
   }
-  Status step(const CharacterPose& pose, const SoftForces& forces, bool& recovered) override {
-    recovered = dynamics_->step(pose.placement, pose.p, forces).recovered;
+  Status step(const CharacterPose& pose, const SoftForces& forces, SoftStepReport& report) override {
+    report = dynamics_->step(pose.placement, pose.p, forces);
     return {};
   }
   void cut() override { dynamics_->cut(); }
@@ -303,7 +317,7 @@ class PoseSpaceCharacter final : public SoftCharacter {
   std::vector<std::string> warnings() const override { return own().facts.warnings; }
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
-    PoseSpaceStepper flesh(prepared_, dynamics_settings(settings, own().flesh_frequency));
+    PoseSpaceStepper flesh(prepared_, dynamics_settings(settings, own().flesh_frequency, own().most_acceleration));
     Result<SimulatedClip> simulated = simulate_clip(flesh, rig(), clip, own().model->height, settings, progress);
     SUPPLE_RETURN_IF_ERROR(simulated);
     return std::unique_ptr<ClipRun>(
@@ -332,7 +346,8 @@ class PoseSpaceEngine final : public CharacterEngine {
                          ", but the engine \"posespace\" wants a character's soft tissue");
     SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, own->model->surface.vertex_count(), own->model->rest->layout()));
     SUPPLE_RETURN_IF_ERROR(check_made_for(own->made_for, *source));
-    own->damping = source->recipe.flesh.damping;
+    own->damping = wanted_damping(source->recipe);
+    own->gain = source->recipe.flesh.amount;
     return PoseSpaceCharacter::create(std::move(source), std::move(*own));
   }
 
@@ -357,7 +372,7 @@ Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>&
                                     const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings) {
   Result<Prepared> prepared = prepare(model);
   SUPPLE_RETURN_IF_ERROR(prepared);
-  PoseSpaceStepper flesh(std::move(*prepared), dynamics_settings(settings, flesh_frequency));
+  PoseSpaceStepper flesh(std::move(*prepared), dynamics_settings(settings, flesh_frequency, 0));
   return simulate_clip(flesh, rig, clip, model->height, settings);
 }
 

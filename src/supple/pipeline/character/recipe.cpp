@@ -141,7 +141,7 @@ void read_rig(TomlReader& toml, const toml::table& root, const std::filesystem::
   toml.only_keys(*bones, "[bones]", Keys{"radius", "soft", "rigid", "find_hard_parts"});
   read_between(toml, *bones, "radius", "a share of the body's diagonal", 0, 0.5, recipe.bone_radius);
   read_names(toml, *bones, "soft", "joint", recipe.soft, recipe.source);
-  read_names(toml, *bones, "rigid", "joint", recipe.rigid, recipe.source);
+  if (bones->contains("rigid")) read_names(toml, *bones, "rigid", "joint", recipe.rigid.emplace(), recipe.source);
   toml.read(*bones, "find_hard_parts", recipe.find_hard_parts);
 }
 
@@ -154,7 +154,8 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
   if (table->contains("young") && table->contains("frequency"))
     toml.fail(*table->get("frequency"), "\"frequency\" is there to find \"young\"; leave one of them out");
   if (table->contains("young")) read_between(toml, *table, "young", "pascals", 1, 1e12, material.young.emplace(0.0));
-  read_between(toml, *table, "frequency", "hertz", 0.01, 1e4, material.frequency);
+  if (table->contains("frequency"))
+    read_between(toml, *table, "frequency", "hertz", 0.01, 1e4, material.frequency.emplace(0.0));
   read_number(toml, *table, "poisson", "no unit", material.poisson);
   if (!(material.poisson > -1 && material.poisson <= highest_poisson))
     toml.fail(*table->get("poisson"),
@@ -164,10 +165,25 @@ void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& ma
 
 constexpr std::string_view quality_names[] = {"draft", "good", "final"};
 
+/// A gain, or "5 %" of the height.
+void read_amount(TomlReader& toml, const toml::table& table, RecipeFlesh& flesh) {
+  const toml::node* amount = table.get("amount");
+  if (amount == nullptr) return;
+  const std::string text =
+      amount->is_string() ? *amount->value<std::string>() : fmt::format("{}", amount->value<double>().value_or(-1));
+  if (!set_amount(text, flesh))
+    toml.fail(*amount, "\"amount\" is a gain from 0 to 20, or a share of the height such as \"5 %\", up to 50 %");
+}
+
 void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (const toml::table* table = toml.table(root, "flesh")) {
     toml.only_keys(*table, "[flesh]",
-                   Keys{"quality", "size", "damping", "poses", "angle", "fit", "directions", "local", "contact"});
+                   Keys{"feel", "amount", "limit", "quality", "size", "damping", "poses", "angle", "fit", "directions",
+                        "local", "contact"});
+    if (const auto feel = toml.read_word(*table, "feel", Keys{"subtle", "natural", "bouncy", "jelly"}))
+      recipe.flesh.feel = static_cast<Feel>(*feel);
+    read_amount(toml, *table, recipe.flesh);
+    toml.read(*table, "limit", recipe.flesh.limit);
     toml.read(*table, "poses", recipe.flesh.poses, 0);
     if (recipe.flesh.poses > 64) toml.fail(*table->get("poses"), "\"poses\" must be at most 64");
     read_between(toml, *table, "angle", "degrees", 0, 90, recipe.flesh.angle);
@@ -186,7 +202,8 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
     recipe.flesh.quality = known.value_or(Quality::good);
     toml.read(*table, "size", recipe.flesh.size, 0);
     if (recipe.flesh.size > 400) toml.fail(*table->get("size"), "\"size\" must be at most 400");
-    read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping);
+    if (table->contains("damping"))
+      read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping.emplace(0.0));
   }
   toml.tables(root, "region", [&](const toml::table& table) {
     toml.only_keys(table, "[[region]]", Keys{"joints", "softness"});
@@ -515,6 +532,9 @@ void Recipe::apply(const FleshSettings& settings) {
   }
   flesh.quality = quality_from(settings.quality).value_or(flesh.quality);
   if (settings.damping) flesh.damping = *settings.damping;
+  flesh.feel = feel_from(settings.feel).value_or(flesh.feel);
+  if (!settings.amount.empty()) set_amount(settings.amount, flesh);
+  if (!settings.limit) flesh.limit = false;
   if (settings.coordinates) flesh.size = *settings.coordinates;
   if (settings.tets) tets = *settings.tets;
 }
@@ -527,7 +547,22 @@ TetMeshingOptions Recipe::meshing() const {
   return options;
 }
 
-BoneSettings Recipe::bones() const { return {bone_radius, soft, rigid, find_hard_parts}; }
+BoneSettings Recipe::bones() const {
+  return {bone_radius, soft, rigid.value_or(std::vector<std::string>{}), find_hard_parts};
+}
+
+bool set_amount(std::string_view text, RecipeFlesh& flesh) {
+  const bool percent = text.find('%') != text.npos;
+  const std::string number(text.substr(0, text.find('%')));
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  while (end != nullptr && *end == ' ') ++end;
+  if (number.empty() || *end != '\0' || !(value >= 0)) return false;
+  if (percent ? !(value > 0 && value <= 50) : value > 20) return false;
+  flesh.amount = percent ? 1 : value;
+  flesh.share = percent ? value / 100 : 0;
+  return true;
+}
 
 std::string_view to_string(Quality quality) { return quality_names[to_size(static_cast<int>(quality))]; }
 
@@ -539,7 +574,7 @@ std::optional<Quality> quality_from(std::string_view name) {
 
 ElasticMaterial Recipe::base_material(double size) const {
   const double young =
-      material.young.value_or(young_for_frequency(material.frequency, size, material.poisson, material.density));
+      material.young.value_or(young_for_frequency(wanted_frequency(*this), size, material.poisson, material.density));
   return {"flesh", young, material.poisson, material.density};
 }
 

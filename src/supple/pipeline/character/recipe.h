@@ -13,6 +13,7 @@
 #include "supple/offline/meshing/tetrahedralize.h"
 #include "supple/offline/painting/carry_paint.h"
 #include "supple/offline/painting/painted_body.h"
+#include "supple/pipeline/character/feel.h"
 #include "supple/rig/motion/keyframes.h"
 
 #include <filesystem>
@@ -118,13 +119,18 @@ struct RecipePaint {
   bool operator==(const RecipePaint&) const = default;
 };
 
+struct RecipeFlesh;
+/// Takes "1.5", a gain, or "5 %", of the height. False for what is neither.
+bool set_amount(std::string_view text, RecipeFlesh& flesh);
+
 /// What is painted where, which a recipe does once: "young", or 'young in the pose "bent"'.
 std::string paint_name(const RecipePaint& paint);
 
 struct RecipeMaterial {
   MaterialModel model = MaterialModel::flesh;
   std::optional<double> young;  ///< [Pa]
-  double frequency = 4;         ///< [Hz], where `young` isn't given: see offline/fitting/flesh_frequency.h
+  /// [Hz], where `young` isn't given: see offline/fitting/flesh_frequency.h. Absent: as the feel has it.
+  std::optional<double> frequency;
   double poisson = 0.45;
   double density = 1000;  ///< [kg/m³]
   bool operator==(const RecipeMaterial&) const = default;
@@ -155,8 +161,12 @@ std::optional<Quality> quality_from(std::string_view name);
 /// [flesh]: how the body is reduced and how it moves.
 struct RecipeFlesh {
   Quality quality = Quality::good;
-  int size = 0;          ///< r: coordinates; 0: as many as `quality` needs
-  double damping = 0.2;  ///< damping ratio
+  int size = 0;  ///< r: coordinates; 0: as many as `quality` needs
+  Feel feel = Feel::natural;
+  std::optional<double> damping;  ///< damping ratio; absent: as the feel has it
+  double amount = 1;              ///< gain of what drives the flesh
+  double share = 0;   ///< of the height that the skin moves by at most in the liveliest clip of a bake; 0: as it comes
+  bool limit = true;  ///< of violent moments, see bearable_acceleration()
   /// Reduced models, the neutral pose included: at most so many of the recipe's poses, or, where it has none, of its
   /// clips. 0: all of the recipe's, none of its clips.
   int poses = 0;
@@ -187,7 +197,8 @@ struct Recipe {
   std::vector<std::string> exclude;  ///< meshes
   // [bones]
   double bone_radius = 0;  ///< share of the body's diagonal
-  std::vector<std::string> soft, rigid;
+  std::vector<std::string> soft;
+  std::optional<std::vector<std::string>> rigid;  ///< absent: the head, where it is found
   bool find_hard_parts = true;
 
   RecipeMaterial material;

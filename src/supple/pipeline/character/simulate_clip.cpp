@@ -12,12 +12,28 @@
 namespace supple {
 namespace {
 
+/// Flesh farther than this share of the character's extent from where it belongs has flown apart.
+constexpr double flown = 0.4;
+
+/// One way to take a clip's steps: those that were asked for, or, where flesh flies apart with them, gentler ones.
+struct Attempt {
+  double step = 1;  ///< times the time step
+  double gain = 1;
+};
+constexpr Attempt attempts[] = {{1, 1}, {0.5, 1}, {0.5, 0.5}, {0.5, 0.25}};
+
 /// Drives flesh along a clip.
 class ClipDrive {
  public:
   ClipDrive(FleshStepper& flesh, const ClipMotion& motion, const CharacterRig& rig, const SoftForces& forces,
-            SimulatedClip& result, Progress& progress)
-      : flesh_(flesh), motion_(motion), pose_(rig.neutral()), forces_(forces), result_(result), progress_(progress) {}
+            double extent, SimulatedClip& result, Progress& progress)
+      : flesh_(flesh),
+        motion_(motion),
+        pose_(rig.neutral()),
+        forces_(forces),
+        extent_(extent),
+        result_(result),
+        progress_(progress) {}
 
   /// Steps to `time`; `from` is where the last step ended.
   Status step(double from, double time) {
@@ -35,26 +51,34 @@ class ClipDrive {
     flesh_.cut();
     return {};
   }
-  void record(Eigen::Index column) {
+  Status record(Eigen::Index column) {
     result_.coordinates.col(column) = flesh_.state();
+    if (violence_ > 1) result_.violent += result_.time_step;
+    result_.violence = std::max(result_.violence, violence_);
     progress_.update(static_cast<double>(column + 1) / static_cast<double>(result_.coordinates.cols()));
-    if (column % 8 != 0) return;  // energy costs a third of a step, and changes slowly
+    if (column % 8 != 0) return {};  // what follows costs as much as a step, and changes slowly
     result_.largest_energy = std::max<double>(result_.largest_energy, flesh_.energy());
+    if (flesh_.visible(result_.coordinates.col(column)) > flown * extent_)
+      return failure("its flesh flies apart; firmer flesh (--frequency), more damping or a smaller --amount may help");
+    return {};
   }
   VecX state() const { return flesh_.state(); }
 
  private:
   Status take_step() {
     if (progress_.cancelled()) return failure("stopped");
-    bool recovered = false;
-    SUPPLE_RETURN_IF_ERROR(flesh_.step(pose_, forces_, recovered));
-    if (recovered) ++result_.recovered;
+    SoftStepReport report;
+    SUPPLE_RETURN_IF_ERROR(flesh_.step(pose_, forces_, report));
+    if (report.recovered) ++result_.recovered;
+    violence_ = report.violence;
     return {};
   }
   FleshStepper& flesh_;
   const ClipMotion& motion_;
   CharacterPose pose_;
   SoftForces forces_;
+  double extent_;
+  double violence_ = 0;  ///< of the last step
   SimulatedClip& result_;
   Progress& progress_;
 };
@@ -70,11 +94,12 @@ Status run_loop(ClipDrive& drive, const FleshStepper& flesh, double extent, Simu
     const double offset = result.start + result.rounds * static_cast<double>(steps) * h;
     ++result.rounds;
     result.cuts = 0;
+    result.violent = 0;
     start = drive.state();
-    drive.record(0);
+    SUPPLE_RETURN_IF_ERROR(drive.record(0));
     for (Eigen::Index k = 1; k <= steps; ++k) {
       SUPPLE_RETURN_IF_ERROR(drive.step(offset + static_cast<double>(k - 1) * h, offset + static_cast<double>(k) * h));
-      drive.record(k);
+      SUPPLE_RETURN_IF_ERROR(drive.record(k));
     }
     result.gap = flesh.visible(drive.state() - start);
     // The first round starts from rest and may look closed by accident.
@@ -96,7 +121,7 @@ Status run_once(ClipDrive& drive, const SimulateSettings& settings, double first
   for (Eigen::Index k = 0; k < result.coordinates.cols(); ++k) {
     const double time = result.start + static_cast<double>(k) * h;
     SUPPLE_RETURN_IF_ERROR(drive.step(k == 0 ? time : time - h, time));
-    drive.record(k);
+    SUPPLE_RETURN_IF_ERROR(drive.record(k));
   }
   return {};
 }
@@ -142,7 +167,7 @@ VecX SimulatedClip::at(double time) const {
   return b + 0.5 * s * (c - a + s * (2 * a - 5 * b + 4 * c - d + s * (3 * (b - c) + d - a)));
 }
 
-SoftStepSettings dynamics_settings(const SimulateSettings& settings, double frequency) {
+SoftStepSettings dynamics_settings(const SimulateSettings& settings, double frequency, double most_acceleration) {
   const RayleighDamping damping = rayleigh_damping(frequency, settings.damping_ratio);
   SoftStepSettings result;
   result.integrator = settings.integrator;
@@ -150,23 +175,46 @@ SoftStepSettings dynamics_settings(const SimulateSettings& settings, double freq
   result.mass_damping = damping.mass;
   result.stiffness_damping = damping.stiffness;
   result.iterations = settings.iterations;
+  result.gain = settings.gain;
+  if (settings.limit) result.most_acceleration = most_acceleration;
   return result;
 }
 
-Result<SimulatedClip> simulate_clip(FleshStepper& flesh, const CharacterRig& rig, const Clip& clip, double extent,
-                                    const SimulateSettings& settings, Progress& progress) {
-  const auto begin = Clock::now();
+namespace {
+
+/// Takes the clip's steps one way. A result whose flesh broke down on the way is one, but not a good one.
+Result<SimulatedClip> attempt_clip(FleshStepper& flesh, const CharacterRig& rig, const Clip& clip, double extent,
+                                   const SimulateSettings& settings, double gain, Progress& progress) {
   Result<SimulatedClip> result = plan_steps(clip, flesh.state_size(), settings);
   SUPPLE_RETURN_IF_ERROR(result);
-  SUPPLE_RETURN_IF_ERROR(flesh.begin(result->time_step));
+  SUPPLE_RETURN_IF_ERROR(flesh.begin(result->time_step, gain));
   const ClipMotion motion(rig, clip, result->loop, extent);
-  ClipDrive drive(flesh, motion, rig, {settings.gravity, settings.wind, settings.drag, {}}, *result, progress);
+  ClipDrive drive(flesh, motion, rig, {settings.gravity, settings.wind, settings.drag, {}}, extent, *result, progress);
   const bool pushed = settings.gravity.norm() > 0 || settings.wind.norm() > 0;
   if (result->loop)
     SUPPLE_RETURN_IF_ERROR(run_loop(drive, flesh, extent, *result));
   else
     SUPPLE_RETURN_IF_ERROR(run_once(drive, settings, motion.start(), pushed, *result));
-  result->seconds = seconds_since(begin);
+  result->restraint = gain;
+  return result;
+}
+
+}  // namespace
+
+Result<SimulatedClip> simulate_clip(FleshStepper& flesh, const CharacterRig& rig, const Clip& clip, double extent,
+                                    const SimulateSettings& settings, Progress& progress) {
+  const auto begin = Clock::now();
+  Result<SimulatedClip> result = failure("nothing was simulated");
+  for (const Attempt& attempt : attempts) {
+    SimulateSettings own = settings;
+    own.time_step *= attempt.step;
+    result = attempt_clip(flesh, rig, clip, extent, own, attempt.gain, progress);
+    const bool flew = result.ok() ? result->recovered > 0 : result.error().kind == ErrorKind::failure;
+    if (!flew || progress.cancelled()) break;
+  }
+  if (!result.ok() && result.error().kind == ErrorKind::failure && !progress.cancelled())
+    return input_error(fmt::format("the clip \"{}\": {}", clip.name, result.error().message));
+  if (result.ok()) result->seconds = seconds_since(begin);
   return result;
 }
 

@@ -18,6 +18,8 @@ namespace supple {
 struct SimulateSettings {
   double time_step = 1.0 / 240;  ///< [s], or a little less, so that the range is a whole number of steps
   double damping_ratio = 0.2;
+  double gain = 1;    ///< of what drives the flesh
+  bool limit = true;  ///< violent moments, to what the engine's model says that flesh can bear
   SoftIntegrator integrator = SoftIntegrator::newmark;
   int iterations = 1;
   double from = 0;           ///< [s] of the clip
@@ -37,6 +39,9 @@ struct SimulatedClip {
   int rounds = 0;             ///< that a loop took to repeat itself
   double gap = 0;             ///< of a loop between its end and its start before it was closed [m]
   int recovered = 0;          ///< steps that broke down
+  double violent = 0;         ///< [s] of the range in which the rig's acceleration was beyond what flesh can bear
+  double violence = 0;        ///< the largest acceleration as a multiple of that
+  double restraint = 1;       ///< what drives the flesh was multiplied with this, because it flew apart otherwise
   int cuts = 0;               ///< within the range
   double largest_energy = 0;  ///< elastic + kinetic [J]
   double seconds = 0;
@@ -52,11 +57,11 @@ class FleshStepper {
   virtual ~FleshStepper() = default;
 
   virtual Index state_size() const = 0;
-  /// Called once before the first step.
-  virtual Status begin(double time_step) = 0;
-  /// The character is at that placement and in that pose one time step later. `recovered` says that the flesh was put
-  /// at rest because the step broke down; an engine that must not go on from there fails instead.
-  virtual Status step(const CharacterPose& pose, const SoftForces& forces, bool& recovered) = 0;
+  /// Called before the first step; again where a clip starts anew. What drives the flesh is multiplied with `gain`.
+  virtual Status begin(double time_step, double gain) = 0;
+  /// The character is at that placement and in that pose one time step later. The report's `recovered` says that the
+  /// flesh was put at rest because the step broke down; an engine that must not go on from there fails instead.
+  virtual Status step(const CharacterPose& pose, const SoftForces& forces, SoftStepReport& report) = 0;
   /// The next step starts the motion anew, the flesh keeps its state.
   virtual void cut() = 0;
   /// Where the flesh is: `state_size` numbers that can be interpolated.
@@ -68,8 +73,9 @@ class FleshStepper {
   virtual int most_rounds() const { return 40; }
 };
 
-/// α, β, h and the scheme for flesh that sways with `frequency` [Hz].
-SoftStepSettings dynamics_settings(const SimulateSettings& settings, double frequency);
+/// α, β, h, the scheme and the limit for flesh that sways with `frequency` [Hz] and can bear `most_acceleration`
+/// [m/s²].
+SoftStepSettings dynamics_settings(const SimulateSettings& settings, double frequency, double most_acceleration = 0);
 
 /// `extent`: the character's largest [m], that cuts are told by and gaps of loops are compared with. Fails on a range
 /// that the clip doesn't have, when the stepper does, and when it is cancelled.

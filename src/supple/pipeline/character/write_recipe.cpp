@@ -145,7 +145,9 @@ void write_body(RecipeWriter& out, const Recipe& recipe) {
   out.key("radius", number(recipe.bone_radius),
           "What lies this close to a bone is held as well, as a share of the body's diagonal.");
   out.key("soft", list(recipe.soft), "Joints whose bones hold nothing, such as those of a trunk or a fat belly.");
-  out.key("rigid", list(recipe.rigid), "Joints on which all is hard.");
+  if (recipe.rigid)
+    out.key("rigid", list(*recipe.rigid),
+            "Joints on which all is hard; without this line the head, where it is found.");
   out.key("find_hard_parts", word(recipe.find_hard_parts),
           "Eyes, teeth, horns, hooves and props stay rigid: found by their names, by meshes without a skin,\n"
           "and by small separate pieces that hang on one joint.");
@@ -159,9 +161,9 @@ void write_material(RecipeWriter& out, const RecipeMaterial& material) {
   if (material.young)
     out.key("young", number(*material.young),
             "Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6; or \"frequency\" in its place.");
-  else
-    out.key("frequency", number(material.frequency),
-            "How soft: the flesh that gives way most sways so often a second, whatever the character's size.\n"
+  else if (material.frequency)
+    out.key("frequency", number(*material.frequency),
+            "How soft: the flesh that gives way most sways so often a second, in place of what the feel says.\n"
             "Or in its place \"young\", Young's modulus in pascals: fat 5e3, flesh 2e4 to 1e5, gristle 1e6.");
   out.key("poisson", number(material.poisson), "Poisson's ratio, below 0.5: how well the volume is kept.");
   out.key("density", number(material.density), "In kg/m³.");
@@ -169,8 +171,19 @@ void write_material(RecipeWriter& out, const RecipeMaterial& material) {
 
 void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   out.section("[flesh]");
-  out.key("damping", number(recipe.flesh.damping),
-          "Damping ratio: how fast swaying dies away; 0 rings for ever, 1 hardly overshoots.");
+  out.key("feel", toml_text(to_string(recipe.flesh.feel)),
+          "How soft: \"subtle\", \"natural\", \"bouncy\" or \"jelly\". Finer: \"frequency\" in [material], and "
+          "\"damping\".");
+  if (recipe.flesh.share > 0 || recipe.flesh.amount != 1)
+    out.key("amount",
+            recipe.flesh.share > 0 ? toml_text(fmt::format("{:g} %", 100 * recipe.flesh.share))
+                                   : number(recipe.flesh.amount),
+            "How far flesh moves: a gain, or the share of the height that it moves by at most in the liveliest clip.");
+  if (!recipe.flesh.limit)
+    out.key("limit", word(recipe.flesh.limit), "Whether violent moments of clips are limited to what flesh can bear.");
+  if (recipe.flesh.damping)
+    out.key("damping", number(*recipe.flesh.damping),
+            "Damping ratio: how fast swaying dies away; 0 rings for ever, 1 hardly overshoots.");
   out.key(
       "quality", toml_text(to_string(recipe.flesh.quality)),
       "How near to the simulation of every vertex: \"draft\" is quickly built, \"good\" is for games, \"final\" takes\n"

@@ -145,7 +145,7 @@ void InertialForces<T>::gather_pushes(std::size_t block) {
 template <class T>
 Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
   const Vec3 a = difference / (h_ * h_);
-  return newmark_ ? accelerations_[k].follow(a, known_ < 3) : a;
+  return drive(newmark_ ? accelerations_[k].follow(a, known_ < 3) : a);
 }
 
 template <class T>

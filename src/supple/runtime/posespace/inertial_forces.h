@@ -33,6 +33,9 @@ class InertialForces {
   InertialForces() = default;
   InertialForces(std::shared_ptr<const PreparedModel<T>> prepared, double time_step, bool newmark);
 
+  /// How violent moments of the rig are limited.
+  DriveLimit drive;
+
   /// Says which coordinates count from the next set_pose() on. Allocates nothing.
   void keep(const KeptColumns& columns);
   /// Takes over bases and rotations of the next pose; `positions` are where the model's points are in it.

@@ -75,6 +75,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.forces_ = CubatureForces<T>(prepared);
   dynamics.inertia_ =
       InertialForces<T>(prepared, settings.time_step, settings.integrator == PoseSpaceIntegrator::newmark);
+  dynamics.inertia_.drive = {settings.most_acceleration, settings.gain};
   dynamics.surface_ = SurfaceShape<T>(prepared);
   dynamics.positions_.resize(model.points.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
@@ -301,10 +302,12 @@ PoseSpaceReport PoseSpaceDynamics<T>::step(const RigidTransform& placement, std:
   const Scheme scheme(settings_);
   // Air that all mass feels alike: D̃ += drag · M̃, stable however strong.
   const auto mass_damping = static_cast<T>(settings_.mass_damping + std::max(0.0, forces.drag));
+  inertia_.drive.violence = 0;
   bool fine = begin_frame(placement, p, substeps, scheme, mass_damping);
   for (int k = 1; fine && k <= substeps; ++k) fine = substep(k, placement, forces, scheme, mass_damping, report);
   if (fine) {
     inertia_.end_frame();
+    report.violence = inertia_.drive.violence;
     return report;
   }
   reset();

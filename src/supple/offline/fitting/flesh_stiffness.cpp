@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/offline/fitting/limit_sway.h"
+#include "supple/offline/fitting/flesh_stiffness.h"
 
 #include "supple/base/parallel.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/fem/element.h"
-#include "supple/fem/free_vertices.h"
-#include "supple/math/sparse/sparse_factor.h"
 #include "supple/mesh/topology.h"
 #include "supple/offline/fitting/flesh_frequency.h"
 
@@ -13,13 +11,17 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 namespace supple {
 namespace {
 
 constexpr int passes = 3;
-constexpr double share_of_thickness = 0.5, share_of_extent = 0.04;
-constexpr double most_stiffening = 25;
+constexpr double thick_quantile = 0.75, most_thin = 30;
+constexpr double most_compliant = 3;      // times that of the softest tenth
+constexpr double least_compliant = 0.15;  // of the former, where flesh is thin
+constexpr double bearing = 0.1;           // of the mass gives way too far
+constexpr double share_of_thickness = 0.4, share_of_gyration = 0.08;
 
 /// Vertices that can move, of pieces that a bone holds. What a piece without a bone does isn't flesh.
 std::vector<Index> held_flesh(const TetMesh& mesh, std::span<const Index> fixed) {
@@ -50,36 +52,18 @@ std::vector<Index> all_but(const std::vector<Index>& flesh, std::size_t count) {
   return result;
 }
 
-/// Brings Young's modulus of all materials to where the flesh has the frequency.
-Status tune(TetMesh& mesh, std::span<const Index> held, MaterialModel model, double frequency) {
-  const Result<ElasticBody> body = ElasticBody::create(mesh, model);
-  SUPPLE_RETURN_IF_ERROR(body);
-  const Result<double> found = flesh_frequency(*body, held);
-  SUPPLE_RETURN_IF_ERROR(found);
-  for (ElasticMaterial& material : mesh.materials) material.young *= std::pow(frequency / *found, 2);
-  return {};
-}
-
-/// How far each vertex gives way in vigorous moments, |x| in the mean of fourth powers; empty where flesh isn't held.
-VecX sway(const ElasticBody& body, const std::vector<Index>& flesh, const MatX& accelerations, SparseFactor& factor,
-          bool analyze) {
-  BlockMatrix K = body.make_matrix();
-  VecX f(body.dof_count());
-  body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
-  const Eigen::SparseMatrix<double> lower = K.to_sparse_lower(flesh);
-  if (analyze) factor.analyze(lower, 3);
-  if (!factor.factorize(lower)) return {};
-  MatX loads(3 * std::ssize(flesh), accelerations.cols());
-  for (std::size_t i = 0; i < flesh.size(); ++i)
-    loads.middleRows<3>(3 * static_cast<Eigen::Index>(i)) =
-        body.lumped_mass()[3 * flesh[i]] * accelerations.middleRows<3>(3 * flesh[i]);
-  const MatX x = factor.solve(loads);
-  VecX far = VecX::Zero(body.vertex_count());
-  for (std::size_t i = 0; i < flesh.size(); ++i) {
-    const auto lengths = x.middleRows<3>(3 * static_cast<Eigen::Index>(i)).colwise().squaredNorm();
-    far[flesh[i]] = std::pow(lengths.array().square().mean(), 0.25);
+/// The value that `share` of the mass stays below.
+double quantile(const VecX& values, const VecX& mass, const std::vector<Index>& chosen, double share) {
+  std::vector<std::pair<double, double>> ranked;
+  double total = 0, seen = 0;
+  for (const Index v : chosen) {
+    ranked.emplace_back(values[v], mass[3 * v]);
+    total += mass[3 * v];
   }
-  return far;
+  std::sort(ranked.begin(), ranked.end());
+  for (const auto& [value, weight] : ranked)
+    if ((seen += weight) >= share * total) return value;
+  return ranked.empty() ? 0 : ranked.back().first;
 }
 
 /// Materials times the factors of their elements.
@@ -160,31 +144,67 @@ struct WaysToBones {
   }
 };
 
-/// Factors on Young's modulus of flesh that is the same everywhere.
-Result<std::vector<double>> stiffening(const TetMesh& plain, const std::vector<Index>& flesh, MaterialModel model,
-                                       const MatX& accelerations, double extent) {
+/// Thicker flesh is softer.
+std::vector<double> thickness_factors(const TetMesh& mesh, const std::vector<double>& thickness, double thick) {
+  std::vector<double> factors;
+  for (const auto& element : mesh.elements) {
+    double t = 0;
+    for (const Index v : element) t += thickness[to_size(v)] / 4;
+    factors.push_back(std::clamp(std::pow(thick / t, 2), 1.0, most_thin));
+  }
+  return factors;
+}
+
+/// Factors on Young's modulus of flesh that is the same everywhere, for it to have the frequency.
+Result<std::vector<double>> stiffness_factors(const TetMesh& plain, const std::vector<Index>& flesh,
+                                              MaterialModel model, double frequency) {
   const std::vector<double> thickness = local_thickness(plain);
-  const double widest = share_of_extent * extent;
+  const Result<ElasticBody> even = ElasticBody::create(plain, model);
+  SUPPLE_RETURN_IF_ERROR(even);
+  const VecX mass = even->lumped_mass();
+  const double thick =
+      quantile(Eigen::Map<const VecX>(thickness.data(), std::ssize(thickness)), mass, flesh, thick_quantile);
+  std::vector<double> factors = thickness_factors(plain, thickness, thick);
   const WaysToBones ways(plain, flesh);
-  std::vector<double> factors(plain.elements.size(), 1.0);
-  SparseFactor factor;
-  for (int pass = 0; pass < passes; ++pass) {
+  const std::vector<Index> held = all_but(flesh, plain.vertices.size());
+  for (int pass = 0; pass <= passes; ++pass) {
     TetMesh mesh = plain;
     stiffen(factors, mesh);
     const Result<ElasticBody> body = ElasticBody::create(mesh, model);
     SUPPLE_RETURN_IF_ERROR(body);
-    VecX beyond = sway(*body, flesh, accelerations, factor, pass == 0);
-    if (beyond.size() == 0) break;
-    for (Eigen::Index v = 0; v < beyond.size(); ++v)
-      beyond[v] /= std::min(share_of_thickness * thickness[to_size(v)], widest);
-    ways.carry_down(beyond);
+    Result<VecX> compliance = flesh_compliance(*body, held);
+    SUPPLE_RETURN_IF_ERROR(compliance);
+    VecX& far = *compliance;
+    const double found = frequency_of(*body, flesh, far);
+    if (pass == passes) {  // f² ∝ E
+      for (double& value : factors) value *= std::pow(frequency / found, 2);
+      break;
+    }
+    far *= std::pow(2 * std::numbers::pi * found, 2) / most_compliant;
+    for (const Index v : flesh) far[v] /= std::clamp(std::pow(thickness[to_size(v)] / thick, 2), least_compliant, 1.0);
+    ways.carry_down(far);
     for (std::size_t e = 0; e < factors.size(); ++e) {
       double most = 1;
-      for (const Index v : mesh.elements[e]) most = std::max(most, beyond[v]);
-      factors[e] = std::min(most_stiffening, factors[e] * most);
+      for (const Index v : mesh.elements[e]) most = std::max(most, far[v]);
+      factors[e] *= most;
     }
   }
   return factors;
+}
+
+/// About the centre of its mass.
+double radius_of_gyration(const TetMesh& mesh, const VecX& mass) {
+  Vec3 centre = Vec3::Zero();
+  double total = 0, square = 0;
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
+    const double m = mass[3 * static_cast<Eigen::Index>(v)];
+    centre += m * mesh.vertices[v];
+    total += m;
+  }
+  centre /= total;
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+    square += mass[3 * static_cast<Eigen::Index>(v)] * (mesh.vertices[v] - centre).squaredNorm();
+  return std::sqrt(square / total);
 }
 
 }  // namespace
@@ -206,21 +226,39 @@ std::vector<double> local_thickness(const TetMesh& mesh) {
   return thickness;
 }
 
-Status limit_sway(TetMesh& mesh, std::span<const Index> fixed, MaterialModel model, double frequency,
-                  const MatX& accelerations, double extent) {
+Status set_flesh_stiffness(TetMesh& mesh, std::span<const Index> fixed, MaterialModel model, double frequency,
+                           double base_young) {
   const std::vector<Index> flesh = held_flesh(mesh, fixed);
   if (flesh.empty()) return {};
-  const std::vector<Index> held = all_but(flesh, mesh.vertices.size());
   if (mesh.materials.empty()) set_uniform_material(mesh, default_material());
   TetMesh plain = mesh;
-  set_uniform_material(plain, default_material());
-  SUPPLE_RETURN_IF_ERROR(tune(mesh, held, model, frequency));
-  if (!(accelerations.norm() > 0)) return {};
-  SUPPLE_RETURN_IF_ERROR(tune(plain, held, model, frequency));
-  const Result<std::vector<double>> factors = stiffening(plain, flesh, model, accelerations, extent);
+  std::vector<ElasticMaterial> unpainted;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    unpainted.push_back(mesh.material_of(e));
+    unpainted.back().young = base_young;
+  }
+  set_element_materials(plain, std::move(unpainted));
+  const Result<std::vector<double>> factors = stiffness_factors(plain, flesh, model, frequency);
   SUPPLE_RETURN_IF_ERROR(factors);
   stiffen(*factors, mesh);
   return {};
+}
+
+Result<double> bearable_acceleration(const TetMesh& mesh, std::span<const Index> fixed, MaterialModel model,
+                                     double share) {
+  const std::vector<Index> flesh = held_flesh(mesh, fixed);
+  if (flesh.empty()) return 0.0;
+  const Result<ElasticBody> body = ElasticBody::create(mesh, model);
+  SUPPLE_RETURN_IF_ERROR(body);
+  Result<VecX> compliance = flesh_compliance(*body, all_but(flesh, mesh.vertices.size()));
+  SUPPLE_RETURN_IF_ERROR(compliance);
+  VecX& bearable = *compliance;
+  const std::vector<double> thickness = local_thickness(mesh);
+  const double farthest = share_of_gyration * radius_of_gyration(mesh, body->lumped_mass());
+  for (const Index v : flesh)
+    bearable[v] =
+        share * std::min(share_of_thickness * thickness[to_size(v)], farthest) / std::max(bearable[v], 1e-300);
+  return quantile(bearable, body->lumped_mass(), flesh, bearing);
 }
 
 }  // namespace supple
