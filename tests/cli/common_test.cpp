@@ -115,7 +115,7 @@ TEST_F(Common, TheProgressBarMoves) {
   ASSERT_EQ(::grantpt(terminal) | ::unlockpt(terminal), 0);
   const std::string other_end = ::ptsname(terminal);
   ::setenv("TERM", "xterm", 1);
-  const pid_t child = start({"mesh", "skin.obj", "-o", "m.veg", "--tets", "400000"}, other_end);
+  const pid_t child = start({"mesh", "skin.obj", "-o", "m.veg", "--tets", "4000000"}, other_end);
   std::set<std::string> drawn;
   const auto begin = std::chrono::steady_clock::now();
   while (drawn.size() < 4 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {

@@ -28,8 +28,8 @@ TEST_P(ViolentMotion, BreaksNoStepAndKeepsTheFleshOn) {
       SimulateSettings settings;
       settings.loop = loop && closes(built->rig(), clip);
       if (loop && !settings.loop) continue;
-      const Result<SimulatedClip> run =
-          simulate_clip(built->reduced.model, built->reduced.flesh_frequency, built->rig(), clip, settings);
+      const Result<SimulatedClip> run = simulate_clip(built->reduced.model, built->reduced.flesh_frequency,
+                                                      built->rig(), clip, settings, built->reduced.most_acceleration);
       ASSERT_TRUE(run.ok()) << run.error().message;
       EXPECT_EQ(run->recovered, 0) << clip.name;
       for (Eigen::Index k = 0; k < run->coordinates.cols(); k += 4) {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -57,29 +56,6 @@ Surface distinct_triangles(const Surface& welded) {
     }
   }
   return out;
-}
-
-/// Vertices in the order of their places, triangles in that of their vertices: what is made of a surface hangs on its
-/// shape alone, not on the order in which a file lists it.
-Surface in_own_order(const Surface& welded) {
-  std::vector<Index> order(welded.vertices.size()), number(welded.vertices.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-    const Vec3 &x = welded.vertices[to_size(a)], &y = welded.vertices[to_size(b)];
-    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
-  });
-  Surface result;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    number[to_size(order[k])] = static_cast<Index>(k);
-    result.vertices.push_back(welded.vertices[to_size(order[k])]);
-  }
-  for (const Triangle& t : welded.triangles) {
-    Triangle& own = result.triangles.emplace_back();
-    for (std::size_t c = 0; c < 3; ++c) own[c] = number[to_size(t[c])];
-    std::rotate(own.begin(), std::min_element(own.begin(), own.end()), own.end());
-  }
-  std::sort(result.triangles.begin(), result.triangles.end());
-  return result;
 }
 
 /// A side of a triangle: 3 t + k is the edge from corner k to corner k + 1.
@@ -210,7 +186,7 @@ Result<CleanSoup> clean_soup(const Surface& surface, Index most_pieces) {
   bare.vertices = surface.vertices;
   bare.triangles = surface.triangles;
   CleanSoup soup;
-  soup.surface = distinct_triangles(in_own_order(weld(bare).surface));
+  soup.surface = distinct_triangles(weld(bare).surface);
   soup.dropped_triangles = static_cast<Index>(surface.triangles.size() - soup.surface.triangles.size());
   if (soup.surface.triangles.empty())
     return input_error("All triangles of the surface are flat, so there is nothing to fill.");

@@ -3,7 +3,6 @@
 // triangle left out, neighbours wound alike, and closed pieces that are inside out turned around.
 //
 // Winding is carried across edges with exactly two triangles; a piece then keeps the winding that most of its area had.
-// Vertices and triangles come in an order of their own: nothing hangs on that of the file.
 // A piece with negative volume is turned unless it lies inside the others, where it bounds a cavity.
 #pragma once
 

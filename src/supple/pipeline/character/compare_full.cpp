@@ -52,7 +52,7 @@ FullComparison::FullComparison(const BuiltCharacter& built, const Clip& clip, co
     : built_(built),
       clip_(clip.name),
       motion_(built.rig(), clip, false, built.reduced.model->height),
-      dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency)),
+      dynamics_(dynamics_settings(settings.simulate, built.reduced.flesh_frequency, built.reduced.most_acceleration)),
       height_(height_of(built.source)) {
   const double length = std::min(settings.most_seconds, clip.duration - motion_.start());
   run_.steps = static_cast<int>(std::floor(length / dynamics_.time_step)) + 1;

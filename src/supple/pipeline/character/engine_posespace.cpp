@@ -369,10 +369,11 @@ const CharacterEngine& posespace_engine() {
 }
 
 Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>& model, double flesh_frequency,
-                                    const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings) {
+                                    const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings,
+                                    double most_acceleration) {
   Result<Prepared> prepared = prepare(model);
   SUPPLE_RETURN_IF_ERROR(prepared);
-  PoseSpaceStepper flesh(std::move(*prepared), dynamics_settings(settings, flesh_frequency, 0));
+  PoseSpaceStepper flesh(std::move(*prepared), dynamics_settings(settings, flesh_frequency, most_acceleration));
   return simulate_clip(flesh, rig, clip, model->height, settings);
 }
 

@@ -14,6 +14,7 @@ const CharacterEngine& posespace_engine();
 /// One clip with a model of this engine: the state of the result is q. `flesh_frequency` [Hz] is what damping is
 /// derived from.
 Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>& model, double flesh_frequency,
-                                    const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings);
+                                    const CharacterRig& rig, const Clip& clip, const SimulateSettings& settings,
+                                    double most_acceleration = 0);
 
 }  // namespace supple
