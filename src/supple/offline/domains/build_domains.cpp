@@ -5,9 +5,13 @@
 
 #include "supple/base/clock.h"
 #include "supple/fem/elastic_body.h"
+#include "supple/fem/statics.h"
 #include "supple/offline/domains/interface_fit.h"
 #include "supple/offline/forces/cubic_forces.h"
+#include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_basis.h"
+
+#include <Eigen/Geometry>
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +34,51 @@ int element_count(const PartMesh& mesh) {
   return std::visit([](const auto& m) { return static_cast<int>(m.elements.size()); }, mesh);
 }
 
+/// Static displacements under unit forces and torques at the interfaces, with unit mass norm.
+template <class Mesh>
+Result<MatX> interface_answers(const Mesh& mesh, const PartPlan& plan, const BlockMatrix& mass) {
+  const Result<ElasticBody> linear = ElasticBody::create(mesh, MaterialModel::linear);
+  SUPPLE_RETURN_IF_ERROR(linear);
+  MatX answers(linear->dof_count(), 6 * std::ssize(plan.loads));
+  Eigen::Index column = 0;
+  for (const InterfaceLoad& load : plan.loads) {
+    double sum = 0;
+    Vec3 centre = Vec3::Zero();
+    for (std::size_t k = 0; k < load.vertices.size(); ++k) {
+      sum += load.weights[k];
+      centre += load.weights[k] * mesh.vertices[to_size(load.vertices[k])];
+    }
+    centre /= sum;
+    for (int way = 0; way < 6; ++way, ++column) {
+      VecX force = VecX::Zero(linear->dof_count());
+      for (std::size_t k = 0; k < load.vertices.size(); ++k) {
+        const Vec3 arm = mesh.vertices[to_size(load.vertices[k])] - centre;
+        const Vec3 push = way < 3 ? Vec3(Vec3::Unit(way)) : Vec3(Vec3::Unit(way - 3).cross(arm));
+        force.segment<3>(3 * load.vertices[k]) += load.weights[k] / sum * push;
+      }
+      const Result<StaticsResult> answer = solve_static(*linear, plan.fixed, force);
+      SUPPLE_RETURN_IF_ERROR(answer);
+      answers.col(column) = answer->u / std::sqrt(answer->u.dot(mass * answer->u));
+    }
+  }
+  return answers;
+}
+
+/// The basis with room made for the answers to the children's loads.
+template <class Mesh>
+Result<MatX> with_interface_answers(const Mesh& mesh, const PartPlan& plan, const ElasticBody& body,
+                                    const MatX& basis) {
+  const Result<MatX> answers = interface_answers(mesh, plan, body.consistent_mass());
+  SUPPLE_RETURN_IF_ERROR(answers);
+  const Result<MassPca> pca = mass_pca(body.consistent_mass(), *answers);
+  SUPPLE_RETURN_IF_ERROR(pca);
+  const Eigen::Index taken = std::min<Eigen::Index>(pca->basis.cols(), basis.cols() / 2);
+  MatX shapes(basis.rows(), taken + basis.cols());
+  shapes << pca->basis.leftCols(taken), basis;
+  const MatX all = mass_orthonormalize(body.consistent_mass(), std::move(shapes));
+  return MatX(all.leftCols(std::min(all.cols(), basis.cols())));
+}
+
 template <class Mesh>
 Result<SubspaceModel> reduce_mesh(const Mesh& mesh, const PartPlan& plan, PartReport& report, Progress& progress) {
   if (plan.size == 0) return build_rigid_model(mesh);
@@ -44,7 +93,10 @@ Result<SubspaceModel> reduce_mesh(const Mesh& mesh, const PartPlan& plan, PartRe
   const Result<ModalBasis> basis = build_modal_basis(*body, plan.fixed, settings, progress);
   SUPPLE_RETURN_IF_ERROR(basis);
   report.lowest_frequency = basis->frequencies[0];
-  return build_subspace_model(mesh, basis->basis, progress);
+  if (plan.loads.empty() || plan.fixed.empty()) return build_subspace_model(mesh, basis->basis, progress);
+  const Result<MatX> extended = with_interface_answers(mesh, plan, *body, basis->basis);
+  SUPPLE_RETURN_IF_ERROR(extended);
+  return build_subspace_model(mesh, *extended, progress);
 }
 
 Status embed_part_surface(const PartPlan& plan, SubspaceModel& model) {
@@ -54,6 +106,20 @@ Status embed_part_surface(const PartPlan& plan, SubspaceModel& model) {
   SUPPLE_RETURN_IF_ERROR(embedding);
   embed_surface(model, *plan.surface, *embedding);
   return {};
+}
+
+/// Where the children of each part hang, where that is said by vertices.
+std::vector<std::vector<InterfaceLoad>> loads_of(const TreePlan& plan) {
+  std::vector<std::vector<InterfaceLoad>> loads(plan.parts.size());
+  for (const DomainPlan& domain : plan.domains) {
+    if (domain.interface.empty() || domain.parent < 0 || to_size(domain.parent) >= plan.domains.size()) continue;
+    const auto part = to_size(plan.domains[to_size(domain.parent)].part);
+    if (part >= plan.parts.size()) continue;
+    InterfaceLoad load{domain.interface, domain.interface_weights};
+    if (load.weights.size() != load.vertices.size()) load.weights.assign(load.vertices.size(), 1.0);
+    loads[part].push_back(std::move(load));
+  }
+  return loads;
 }
 
 Result<DomainInterface> hang(const DomainModel& model, const DomainPlan& plan) {
@@ -109,7 +175,10 @@ Result<DomainBuild> build_domains(const TreePlan& plan, Progress& progress) {
   const auto start = Clock::now();
   DomainBuild out;
   if (plan.domains.empty()) return input_error("there are no domains to build; name at least one part");
-  for (const PartPlan& part : plan.parts) {
+  const std::vector<std::vector<InterfaceLoad>> loads = loads_of(plan);
+  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+    PartPlan part = plan.parts[p];
+    part.loads = loads[p];
     progress.stage(fmt::format("reducing {}", part.name));
     Result<SubspaceModel> model = reduce_part(part, out.parts.emplace_back(), progress);
     SUPPLE_RETURN_IF_ERROR(model);

@@ -15,12 +15,21 @@ namespace supple {
 
 using PartMesh = std::variant<TetMesh, HexMesh>;
 
+/// Vertices at which a child pulls and twists its parent, and their shares of it.
+struct InterfaceLoad {
+  std::vector<Index> vertices;
+  std::vector<double> weights;
+};
+
 struct PartPlan {
   std::string name;
   PartMesh mesh;             ///< in the part's own coordinates; the interface to the parent is around the origin
   std::vector<Index> fixed;  ///< vertices of that interface, or of the ground; none: a root that flies
   int size = 20;             ///< r; 0: rigid
-  int linear_modes = 0;      ///< that the basis grows from; 0: as many as r needs
+  /// Where children hang. The static answers to their forces and torques come first in the basis, at most half of it:
+  /// modes of the part alone learn slowly what its children do to it. build_domains() fills it.
+  std::vector<InterfaceLoad> loads = {};
+  int linear_modes = 0;                 ///< that the basis grows from; 0: as many as r needs
   std::optional<Surface> surface = {};  ///< to look at, in the part's coordinates; none: the mesh's own
 };
 

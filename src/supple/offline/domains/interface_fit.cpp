@@ -82,7 +82,13 @@ Result<MatX> fit_turn(const SubspaceModel& parent, std::span<const Index> vertic
   MatX turn(9, parent.size());
   for (Eigen::Index l = 0; l < parent.size(); ++l) {
     Mat3 A = own.map(l);
-    if (own.flat() && !ring.flat()) A += (ring.map(l) - A) * normal * normal.transpose();
+    // Of a flat interface the normal stays upright on the plane, which says how it tilts; how much of it is left, the
+    // cosine of a large turn, is what the elements next to it say.
+    if (own.flat()) {
+      const double stretch = ring.flat() ? 0.0 : normal.dot(ring.map(l) * normal);
+      const Vec3 moved = stretch * normal - A.transpose() * normal;
+      A += moved * normal.transpose();
+    }
     for (Eigen::Index i = 0; i < 3; ++i)
       for (Eigen::Index j = 0; j < 3; ++j) turn(3 * i + j, l) = A(i, j);
   }

@@ -3,7 +3,8 @@
 // vertices, and the linear map that fits their motion best,
 //   x(q) = x̂ + â q       A(q) = Σ_k w_k (X_k + U_k q − x(q)) (X_k − x̂)ᵀ C⁻¹,   C = Σ_k w_k (X_k − x̂) (X_k − x̂)ᵀ
 // A flat interface says nothing about its normal. The paper adds a point above the centre that stays where it is, which
-// resists turning; here the elements next to the interface say how the normal moves, so that A follows large turns.
+// resists turning. Here the normal tilts with the plane and shortens as the elements next to it do, so that A is
+// exactly a rotation when the interface turns rigidly, however far.
 #pragma once
 
 #include "supple/asset/domain_model.h"

@@ -238,7 +238,7 @@ void DomainDynamics::finish(const Scheme& scheme) {
 /// body turns.
 void DomainDynamics::keep_momentum(double h) {
   const Vec3 before = target_.linear;
-  const DomainMeasures now = measure();
+  const DomainMeasures now = sum_domains(false);
   const Vec3 force = root_.rotation * Vec3(root_load_[0], root_load_[1], root_load_[2]);
   const Vec3 torque = root_.rotation * Vec3(root_load_[3], root_load_[4], root_load_[5]);  // about the root's origin
   target_.linear += h * (now.mass * settings_.gravity + force);
@@ -290,10 +290,9 @@ DomainReport DomainDynamics::step() {
 
 // ---- what is shown --------------------------------------------------------------------------------------------------
 
-void DomainDynamics::update_frames() {
-  std::copy(q_.begin(), q_.end(), q_at_.begin());
-  std::copy(v_.begin(), v_.end(), v_at_.begin());
-  root_at_ = root_;
+void DomainDynamics::show(std::span<const double> q, const RootMotion& root) {
+  std::copy(q.begin(), q.end(), q_at_.begin());
+  root_at_ = root;
   move_frames(false);
 }
 
@@ -323,7 +322,7 @@ void DomainDynamics::surface_positions(std::span<double> xyz) const {
     Vec3 sum = Vec3::Zero();
     for (auto k = to_size(shown.first[v]); k < to_size(shown.first[v + 1]); ++k) {
       const auto d = to_size(shown.domain[k]);
-      sum += vertex_position(*tree_, frames_[d], d, shown.vertex[k], q_.data() + tree_->offset_of[d]);
+      sum += vertex_position(*tree_, frames_[d], d, shown.vertex[k], q_at_.data() + tree_->offset_of[d]);
     }
     sum /= shown.first[v + 1] - shown.first[v];
     copy(sum, xyz.data() + 3 * v);
@@ -336,7 +335,7 @@ double DomainDynamics::largest_gap() const {
   for (std::size_t v = 0; v < to_size(shown.vertex_count()); ++v) {
     const auto place = [&](std::size_t k) {
       const auto d = to_size(shown.domain[k]);
-      return vertex_position(*tree_, frames_[d], d, shown.vertex[k], q_.data() + tree_->offset_of[d]);
+      return vertex_position(*tree_, frames_[d], d, shown.vertex[k], q_at_.data() + tree_->offset_of[d]);
     };
     const auto first = to_size(shown.first[v]);
     for (std::size_t k = first + 1; k < to_size(shown.first[v + 1]); ++k)
@@ -351,7 +350,7 @@ double DomainDynamics::interface_strain(Index domain) const {
     for (int lane = 0; lane < batch.lanes; ++lane) {
       if (batch.domain[to_size(lane)] != domain) continue;
       const Pack4* c = tree_->lanes.data() + batch.constants + PreparedTree::coefficients;
-      const double* q = q_.data() + tree_->offset_of[to_size(batch.parent[to_size(lane)])];
+      const double* q = q_at_.data() + tree_->offset_of[to_size(batch.parent[to_size(lane)])];
       domains::Matrix3<double> A = domains::Matrix3<double>::identity();
       for (int l = 0; l < tree_->groups[to_size(batch.group)].parent_r; ++l, c += 12)
         for (int k = 0; k < 9; ++k) A.m[k] += c[3 + k][lane] * q[l];

@@ -38,7 +38,7 @@ struct DomainSettings {
   double time_step = 1.0 / 240;      ///< h [s]
   double newmark_beta = 0.25;        ///< β of Newmark
   double newmark_gamma = 0.5;        ///< γ of Newmark
-  double mass_damping = 0.1;         ///< α of D = α M + β K [1/s]
+  double mass_damping = 0.1;         ///< α of D = α M + β K [1/s], against motion relative to the parent
   double stiffness_damping = 0.002;  ///< β of it [s]
   SubtreeInertia inertia = SubtreeInertia::full;
   int iterations = 1;  ///< of Newton's method in each step
@@ -107,7 +107,9 @@ class DomainDynamics {
   std::span<const double> coordinates() const { return q_; }
 
   /// Brings the frames up to date with the coordinates. Whatever follows here needs it.
-  void update_frames();
+  void update_frames() { show(q_, root_); }
+  /// The same for other coordinates than the state's, such as some between two steps; the state stays as it is.
+  void show(std::span<const double> q, const RootMotion& root);
   void frame(Index domain, Mat3& rotation, Vec3& position) const;
   /// Three numbers for each vertex of the model's surface, in the world.
   void surface_positions(std::span<double> xyz) const;
@@ -115,7 +117,7 @@ class DomainDynamics {
   double largest_gap() const;
   /// How far the interface of a domain is from turning rigidly: |A − Q| / |Q| (Figure 3).
   double interface_strain(Index domain) const;
-  DomainMeasures measure();
+  DomainMeasures measure() { return sum_domains(true); }
 
   /// All that the future depends on, saved or restored by a runtime/state_bytes.h.
   template <class Bytes>
@@ -161,6 +163,7 @@ class DomainDynamics {
   void accelerate_batch(const DomainBatch& batch);
   void finish(const Scheme& scheme);
   void keep_momentum(double h);
+  DomainMeasures sum_domains(bool with_elastic_energy);
   bool all_finite() const;
 
   std::shared_ptr<const PreparedTree> tree_;

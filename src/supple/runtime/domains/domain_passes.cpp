@@ -492,7 +492,7 @@ void DomainDynamics::accelerate_batch(const DomainBatch& batch) {
 
 // ---- sums over all domains ------------------------------------------------------------------------------------------
 
-DomainMeasures DomainDynamics::measure() {
+DomainMeasures DomainDynamics::sum_domains(bool with_elastic_energy) {
   q_at_ = q_;
   v_at_ = v_;
   root_at_ = root_;
@@ -515,7 +515,9 @@ DomainMeasures DomainDynamics::measure() {
     Pack4 omega[3];
     collect_frames(frames_, batch.domain, &FrameMotion::w, omega);
     const BodyTerms body = domains::body_terms(part, constants, q, q_dot, vector_at(omega), coupling, bias);
-    const Pack4 elastic = constants[PreparedTree::elastic] * part.polynomial.energy(q, stiffness, mixed, products);
+    Pack4 elastic(0.0);
+    if (with_elastic_energy)
+      elastic = constants[PreparedTree::elastic] * part.polynomial.energy(q, stiffness, mixed, products);
     Pack4 own(0.0);
     for (int b = 0, p = 0; b < r; ++b)
       for (int a = 0; a <= b; ++a, ++p)
