@@ -349,7 +349,7 @@ CellBody<TetMesh> flower_body() {
       {{0, 42, 0}, {3, 50, 3}, 6},     {{3, 15, 0}, {15, 17, 3}, 7},   {{15, 13, -2}, {19, 20, 5}, 8},
       {{-12, 10, -1}, {0, 11, 4}, 9},  {{0, 20, -12}, {3, 21, 0}, 10}, {{0, 8, 3}, {3, 9, 15}, 11}};
   CellBody<TetMesh> body = tetrahedra_of(boxes, 0.01);
-  set_uniform_material(body.mesh, {.name = "plant", .young = 2e6, .poisson = 0.4, .density = 900});
+  set_uniform_material(body.mesh, {.name = "plant", .young = 2e7, .poisson = 0.4, .density = 900});
   return body;
 }
 
