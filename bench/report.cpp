@@ -211,7 +211,7 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-std::vector<std::string> benchmark_names() { return {"fem", "subspace", "pose"}; }
+std::vector<std::string> benchmark_names() { return {"fem", "subspace", "pose", "domains"}; }
 
 Result<Report> run(const std::string& name, const Options& options) {
   const int threads = thread_count();
@@ -220,6 +220,7 @@ Result<Report> run(const std::string& name, const Options& options) {
   if (name == "fem") report = run_fem(options);
   if (name == "subspace") report = run_subspace(options);
   if (name == "pose") report = run_pose(options);
+  if (name == "domains") report = run_domains(options);
   set_thread_count(threads);
   if (!report)
     return usage_error(

@@ -136,6 +136,33 @@ void add_full(ReportRows& out, const FullModel& model) {
   fill_full(model, out.json);
 }
 
+void add_domains(ReportRows& out, const DomainModel& model) {
+  std::vector<int> copies(model.parts.size(), 0);
+  for (const Domain& domain : model.domains) ++copies[to_size(domain.part)];
+  out.row("tree", "{} domains, {} levels below the root, {:.5g} kg, {}", model.domain_count(), model.depth(),
+          model.mass(), model.anchored() ? "held" : "free");
+  out.row("coordinates", "{}", model.size());
+  std::vector<std::string> lines;
+  out.json["parts"] = nlohmann::ordered_json::array();
+  for (std::size_t p = 0; p < model.parts.size(); ++p) {
+    const SubspaceModel& part = model.parts[p];
+    lines.push_back(fmt::format("{}: {}, {} elements, {}", model.part_names[p],
+                                copies[p] == 1 ? "once" : fmt::format("{} times", copies[p]), part.element_count(),
+                                part.size() == 0 ? "rigid" : fmt::format("{} coordinates", part.size())));
+    out.json["parts"].push_back({{"name", model.part_names[p]},
+                                 {"copies", copies[p]},
+                                 {"elements", part.element_count()},
+                                 {"coordinates", part.size()}});
+  }
+  out.list("parts", lines);
+  out.row("surface", "{} vertices, {} triangles", model.surface.vertex_count(), model.surface.triangles.size());
+  out.json["domains"] = model.domain_count();
+  out.json["depth"] = model.depth();
+  out.json["coordinates"] = model.size();
+  out.json["mass"] = model.mass();
+  out.json["surface_vertices"] = model.surface.vertex_count();
+}
+
 // ---- characters that were just built --------------------------------------------------------------------------------
 
 /// What would bring a model nearer to the full simulation.
@@ -216,6 +243,7 @@ Result<MeshReport> describe_asset(const std::filesystem::path& path) {
   if (const auto* object = std::get_if<SubspaceModel>(&*asset)) add_model(out, *object);
   if (const auto* character = std::get_if<CharacterAsset>(&*asset)) add_character(out, *character);
   if (const auto* full = std::get_if<FullModel>(&*asset)) add_full(out, *full);
+  if (const auto* domains = std::get_if<DomainModel>(&*asset)) add_domains(out, *domains);
   return MeshReport{std::move(out.text), std::move(out.json)};
 }
 

@@ -43,8 +43,10 @@ RunCommand add(CLI::App& app) {
   app.add_option("NAME", options->name, fmt::format("Which one: {}", fmt::join(bench::benchmark_names(), ", ")))
       ->required();
   app.add_flag("--quick", options->quick, "Smaller sizes and fewer repetitions");
-  app.add_option("--only", options->only,
-                 "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot, truth")
+  app.add_option(
+         "--only", options->only,
+         "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot, truth; of domains:\n"
+         "flower, letters, dragon, station, oak, accuracy, momentum, scaling")
       ->delimiter(',')
       ->type_name("PARTS");
   app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");

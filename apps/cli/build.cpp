@@ -3,10 +3,12 @@
 #include "build_character.h"
 #include "command.h"
 #include "mesh_options.h"
+#include "supple/asset/domain_archive.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/file.h"
 #include "supple/pipeline/character/engine.h"
 #include "supple/pipeline/object/build_subspace.h"
+#include "supple/pipeline/object/domain_scene.h"
 
 #include <algorithm>
 #include <memory>
@@ -85,6 +87,44 @@ void write_text(const Options& options, const SubspaceBuild& build, std::size_t 
   session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes) / (1 << 20));
 }
 
+/// A scene with [[domain]] becomes a tree of reduced parts.
+Status build_tree(const Options& options, const Scene& scene, Session& session) {
+  const Result<DomainSceneBuild> built = build_domain_scene(scene, session.progress);
+  if (!built.ok()) return about(options.input, built.error());
+  session.warnings = built->warnings;
+  const DomainModel& model = built->build.model;
+  const std::string bytes = encode_domain_model(model);
+  SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.output, bytes));
+  session.line("{}", options.input);
+  session.line("tree          {} domains, {} levels below the root, {:.5g} kg, {} coordinates", model.domain_count(),
+               model.depth(), model.mass(), model.size());
+  for (std::size_t p = 0; p < model.parts.size(); ++p) {
+    const PartReport& part = built->build.parts[p];
+    session.line(
+        "domain        {}: {} elements, {}", model.part_names[p], part.elements,
+        part.size == 0 ? "rigid" : fmt::format("{} coordinates from {:.4g} Hz", part.size, part.lowest_frequency));
+    session.result["parts"].push_back({{"name", model.part_names[p]},
+                                       {"elements", part.elements},
+                                       {"coordinates", part.size},
+                                       {"lowest_frequency_hz", part.lowest_frequency},
+                                       {"seconds", part.seconds}});
+  }
+  for (const SceneSelection& f : built->fixed_selections)
+    session.line("fixed         {} by {}", counted(f.vertices, "vertex", "vertices"), f.select);
+  if (!model.anchored()) session.line("fixed         nothing: the object is free");
+  session.line("time          {:.2f} s", built->build.seconds);
+  session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes.size()) / (1 << 20));
+  session.result["input"] = options.input;
+  session.result["asset"] = options.output;
+  session.result["domains"] = model.domain_count();
+  session.result["coordinates"] = model.size();
+  session.result["depth"] = model.depth();
+  session.result["mass"] = model.mass();
+  session.result["bytes"] = bytes.size();
+  session.result["timing"] = {{"build_s", built->build.seconds}};
+  return {};
+}
+
 /// The first of some options that was given.
 const CLI::Option* given(const std::vector<CLI::Option*>& options) {
   const auto found =
@@ -120,6 +160,7 @@ Status build(const Options& options, Session& session) {
     return usage_error(fmt::format("{} is for characters; {} is a mesh or a scene", wrong->get_name(), options.input));
   const Result<Scene> scene = make_scene(options);
   SUPPLE_RETURN_IF_ERROR(scene);
+  if (!scene->domains.parts.empty()) return build_tree(options, *scene, session);
   const Result<SubspaceBuild> built = build_subspace(*scene, session.progress);
   if (!built.ok()) return about(options.input, built.error());
   session.warnings = built->warnings;
@@ -140,7 +181,8 @@ RunCommand add(CLI::App& app) {
       "Of one deformable object: a subspace model of a solid mesh as it is, or of a surface filled\n"
       "with bricks. The basis comes from vibration modes and their derivatives, or from a sketch (--sketch);\n"
       "the forces are exact for St. Venant-Kirchhoff material. `supple simulate` runs the model, `supple\n"
-      "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n",
+      "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n"
+      "Of a scene with [[domain]]: a tree of parts, each reduced by itself (plants, tails, machines).\n",
       "  supple build hero.toml -o hero.supple\n"
       "  supple build hero.glb -o hero.supple --size 60\n"
       "  supple build hero.glb --engine full -o hero_full.supple\n"

@@ -72,7 +72,7 @@ PoseLayout read_layout(ArchiveReader& reader, const std::string& prefix) {
   return layout;
 }
 
-MatX poses_of(const PoseSpaceWeights& weights) {
+MatX taught_poses(const PoseSpaceWeights& weights) {
   MatX poses(weights.layout().size(), weights.pose_count());
   for (Index i = 0; i < weights.pose_count(); ++i) poses.col(i) = column_of(weights.pose(i));
   return poses;
@@ -148,7 +148,7 @@ class RigArchive::Output {
 
   Status corrected(const std::string& prefix, const PoseSpaceRig& rig, std::span<const Index> vertices) {
     kind(prefix, "corrected");
-    writer_.add(prefix + ".poses", poses_of(rig.weights_));
+    writer_.add(prefix + ".poses", taught_poses(rig.weights_));
     shapes(prefix, rig.corrections_, vertices);
     return this->rig(prefix + ".base", *rig.base_, vertices);
   }

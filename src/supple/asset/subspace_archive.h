@@ -13,6 +13,10 @@ std::string encode_subspace_model(const SubspaceModel& model);
 /// Fails on an archive of another kind, or one whose arrays do not fit each other.
 Result<SubspaceModel> decode_subspace_model(const Archive& archive);
 
+/// The same as a part of another archive: names of its arrays begin with the prefix.
+void add_subspace_model(ArchiveWriter& writer, const std::string& prefix, const SubspaceModel& model);
+Result<SubspaceModel> read_subspace_model(const Archive& archive, const std::string& prefix);
+
 /// Opens an archive file, checks it and decodes the model in it.
 Result<SubspaceModel> load_subspace_model(const std::filesystem::path& path);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/object.h"
 
+#include "supple/asset/domain_archive.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/rig/pose_layout.h"
+#include "supple/runtime/domains/domain_dynamics.h"
 #include "supple/runtime/step_clock.h"
 #include "supple/runtime/subspace/floating_body.h"
 #include "supple/runtime/subspace/subspace_dynamics.h"
@@ -38,22 +40,58 @@ struct ObjectData {
       : model(std::move(loaded)),
         rows(model.surface.basis, first_numbers(model.surface.vertex_count())),
         mass(mass_moments(model).volume),  // moments of density one, times the density
-        gravity(model.size(), 3) {
+        gravity(model.size(), 3),
+        rest(model.surface.rest_positions),
+        size(model.size()),
+        anchored(model.anchored()) {
     for (int axis = 0; axis < 3; ++axis) gravity.col(axis) = reduced_gravity(model, Vec3::Unit(axis));
     for (const Triangle& t : model.surface.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
   }
 
-  SubspaceModel model;
-  BasisRows<double> rows;
+  ObjectData(const DomainModel& domains, PreparedTree prepared)
+      : mass(domains.mass()),
+        rest(supple::rest_positions(domains)),
+        size(domains.size()),
+        anchored(domains.anchored()),
+        tree(std::make_shared<const PreparedTree>(std::move(prepared))) {
+    for (const Triangle& t : domains.surface.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
+  }
+
+  SubspaceModel model;     ///< of one part …
+  BasisRows<double> rows;  ///< … and its surface
   double mass;
   MatX gravity;  ///< Uᵀ M g for g along each axis
+  std::vector<Vec3> rest;
+  Index size;
+  bool anchored;
   std::vector<Index> triangles;
+  std::shared_ptr<const PreparedTree> tree;  ///< of many parts
 };
 
-Result<Object> Object::load(const std::string& path) {
-  Result<SubspaceModel> model = load_subspace_model(path);
+namespace {
+
+/// One part or many, as the archive says.
+Result<std::shared_ptr<const ObjectData>> decode_object(const Archive& archive) {
+  if (archive.kind() == "domains") {
+    const Result<DomainModel> domains = decode_domain_model(archive);
+    SUPPLE_RETURN_IF_ERROR(domains);
+    Result<PreparedTree> tree = prepare_tree(*domains);
+    SUPPLE_RETURN_IF_ERROR(tree);
+    return std::make_shared<const ObjectData>(*domains, std::move(*tree));
+  }
+  Result<SubspaceModel> model = decode_subspace_model(archive);
   SUPPLE_RETURN_IF_ERROR(model);
-  return Object(std::make_shared<const ObjectData>(std::move(*model)));
+  return std::make_shared<const ObjectData>(std::move(*model));
+}
+
+}  // namespace
+
+Result<Object> Object::load(const std::string& path) {
+  const Result<Archive> archive = Archive::open(path);
+  SUPPLE_RETURN_IF_ERROR(archive);
+  Result<std::shared_ptr<const ObjectData>> data = decode_object(*archive);
+  if (!data.ok()) return Error{data.error().kind, path + ": " + data.error().message};
+  return Object(std::move(*data));
 }
 
 Result<Object> Object::load(std::span<const std::byte> bytes, const std::string& name) {
@@ -62,19 +100,20 @@ Result<Object> Object::load(std::span<const std::byte> bytes, const std::string&
   const Result<Archive> archive =
       Archive::parse({reinterpret_cast<const std::byte*>(aligned.data()), bytes.size()}, name);
   SUPPLE_RETURN_IF_ERROR(archive);
-  Result<SubspaceModel> model = decode_subspace_model(*archive);
-  if (!model.ok()) return Error{model.error().kind, name + ": " + model.error().message};
-  return Object(std::make_shared<const ObjectData>(std::move(*model)));
+  Result<std::shared_ptr<const ObjectData>> data = decode_object(*archive);
+  if (!data.ok()) return Error{data.error().kind, name + ": " + data.error().message};
+  return Object(std::move(*data));
 }
 
-bool Object::anchored() const { return data_->model.anchored(); }
-int Object::coordinate_count() const { return data_->model.size(); }
+bool Object::anchored() const { return data_->anchored; }
+int Object::coordinate_count() const { return data_->size; }
+int Object::domain_count() const { return data_->tree ? static_cast<int>(data_->tree->part.size()) : 1; }
 double Object::mass() const { return data_->mass; }
-int Object::vertex_count() const { return data_->model.surface.vertex_count(); }
+int Object::vertex_count() const { return static_cast<int>(data_->rest.size()); }
 std::span<const std::int32_t> Object::triangles() const { return data_->triangles; }
 
 void Object::rest_positions(std::span<float> xyz) const {
-  const std::vector<Vec3>& rest = data_->model.surface.rest_positions;
+  const std::vector<Vec3>& rest = data_->rest;
   for (std::size_t v = 0; v < rest.size() && 3 * v + 3 <= xyz.size(); ++v)
     for (std::size_t i = 0; i < 3; ++i) xyz[3 * v + i] = static_cast<float>(rest[v][static_cast<Eigen::Index>(i)]);
 }
@@ -108,6 +147,8 @@ struct ObjectStateData {
 
   const SubspaceModel& model() const { return object.data().model; }
   void set_gravity(const Vec3& gravity);
+  RootMotion root_at(const Moment& moment) const;
+  void push_domains();
   void read(Moment& moment) const;
   bool step();
   void show();
@@ -119,6 +160,7 @@ struct ObjectStateData {
   StepClock clock;
   std::optional<SubspaceDynamics<double>> anchored;
   std::optional<FloatingBody> floating;
+  std::optional<DomainDynamics> domains;
   Moment before, after, shown;  ///< the last step's start and end, and what lies between
   std::vector<double> weight;   ///< of the body in its coordinates, where it is anchored
   std::vector<double> load;
@@ -129,11 +171,41 @@ struct ObjectStateData {
 };
 
 void ObjectStateData::set_gravity(const Vec3& gravity) {
+  if (domains) return domains->set_gravity(gravity);
   if (floating) return floating->set_gravity(gravity);
   Eigen::Map<VecX>(weight.data(), std::ssize(weight)).noalias() = object.data().gravity.lazyProduct(gravity);
 }
 
+/// Where the root's frame is when the object is there: at rest it has a place of its own.
+RootMotion ObjectStateData::root_at(const Moment& moment) const {
+  RootMotion root;
+  const Mat3 turn = moment.orientation.toRotationMatrix();
+  root.rotation = turn * domains->tree().root_rotation;
+  root.position = moment.position + turn * domains->tree().root_position;
+  return root;
+}
+
+/// A vertex of the surface may be the mean of several; each takes its share.
+void ObjectStateData::push_domains() {
+  const DomainSurface& shown_surface = domains->tree().surface;
+  domains->clear_forces();
+  for (const VertexForce& push : std::span(forces).first(force_count)) {
+    const auto v = to_size(push.vertex);
+    const Index first = shown_surface.first[v], end = shown_surface.first[v + 1];
+    for (auto k = to_size(first); k < to_size(end); ++k)
+      domains->add_force(shown_surface.domain[k], shown_surface.vertex[k], to_vector(push.force) / (end - first));
+  }
+}
+
 void ObjectStateData::read(Moment& moment) const {
+  if (domains) {
+    std::copy(domains->coordinates().begin(), domains->coordinates().end(), moment.q.begin());
+    const RootMotion& root = domains->root();
+    const Mat3 turn = root.rotation * domains->tree().root_rotation.transpose();
+    moment.orientation = Quat(turn);
+    moment.position = root.position - turn * domains->tree().root_position;
+    return;
+  }
   if (anchored) {
     std::copy(anchored->state().q.begin(), anchored->state().q.end(), moment.q.begin());
     return;
@@ -144,6 +216,10 @@ void ObjectStateData::read(Moment& moment) const {
 }
 
 bool ObjectStateData::step() {
+  if (domains) {
+    push_domains();
+    return !domains->step().recovered;
+  }
   const auto acting = std::span(forces).first(force_count);
   if (floating) {
     for (const VertexForce& push : acting) floating->add_force(push.vertex, to_vector(push.force));
@@ -165,10 +241,22 @@ void ObjectStateData::show() {
   for (std::size_t c = 0; c < shown.q.size(); ++c) shown.q[c] = (1 - s) * before.q[c] + s * after.q[c];
 }
 
-void ObjectStateData::find_displacements() { object.data().rows.displacements(shown.q, u); }
+/// In the frame of the object.
+void ObjectStateData::find_displacements() {
+  if (!domains) return object.data().rows.displacements(shown.q, u);
+  domains->show(shown.q, root_at(shown));
+  domains->surface_positions(u);
+  const Mat3 turn = shown.orientation.toRotationMatrix();
+  const std::vector<Vec3>& rest = object.data().rest;
+  for (std::size_t v = 0; v < rest.size(); ++v) {
+    Eigen::Map<Vec3> x(&u[3 * v]);
+    x = turn.transpose() * (x - shown.position) - rest[v];
+  }
+}
 
 void ObjectStateData::exchange(StateBytes& bytes) {
   if (floating) floating->exchange(bytes);
+  if (domains) domains->exchange(bytes);
   if (anchored) {
     if (!bytes.restores()) {
       const SubspaceState<double>& now = anchored->state();
@@ -209,14 +297,23 @@ SavedObject saved_header(ObjectStateData& data) {
   header.size = sizeof(SavedObject) + count.size();
   header.coordinates = static_cast<std::uint64_t>(data.object.coordinate_count());
   header.vertices = static_cast<std::uint64_t>(data.object.vertex_count());
-  header.free = data.floating ? 1 : 0;
+  header.free = data.object.anchored() ? 0 : 1;
   header.time_step = data.clock.time_step();
   return header;
 }
 
 Status start(ObjectStateData& data) {
   const ObjectSettings& chosen = data.settings;
-  if (data.model().anchored()) {
+  if (data.object.data().tree) {
+    DomainSettings settings;
+    settings.time_step = chosen.time_step;
+    settings.mass_damping = chosen.mass_damping;
+    settings.stiffness_damping = chosen.stiffness_damping;
+    settings.most_forces = 8 * chosen.most_forces;  // a vertex may have copies in several domains
+    Result<DomainDynamics> dynamics = DomainDynamics::create(data.object.data().tree, settings);
+    SUPPLE_RETURN_IF_ERROR(dynamics);
+    data.domains.emplace(std::move(*dynamics));
+  } else if (data.model().anchored()) {
     SubspaceSettings settings;
     settings.time_step = chosen.time_step;
     settings.mass_damping = chosen.mass_damping;
@@ -270,8 +367,32 @@ void ObjectState::set_gravity(const std::array<float, 3>& acceleration) {
   if (is_finite(acceleration)) data_->set_gravity(to_vector(acceleration));
 }
 
+void ObjectState::set_wind(const std::array<float, 3>& velocity, double gusts, double turbulence) {
+  if (!data_->domains || !is_finite(velocity) || !(gusts >= 0) || !(turbulence >= 0)) return;
+  WindField wind;
+  wind.velocity = to_vector(velocity);
+  wind.gusts = gusts;
+  wind.turbulence = turbulence;
+  data_->domains->set_wind(wind);
+}
+
 void ObjectState::place(const ObjectPlace& place, const std::array<float, 3>& velocity,
                         const std::array<float, 3>& angular_velocity) {
+  if (data_->domains && !object().anchored() && is_finite(place.position) && is_finite(velocity) &&
+      is_finite(angular_velocity)) {
+    const std::array<double, 4> turn = {place.rotation[0], place.rotation[1], place.rotation[2], place.rotation[3]};
+    data_->domains->reset();
+    ObjectStateData::Moment there;
+    there.position = to_vector(place.position);
+    there.orientation = unit_quaternion(turn.data());
+    RootMotion root = data_->root_at(there);
+    root.angular_velocity = to_vector(angular_velocity);
+    root.velocity = to_vector(velocity) + root.angular_velocity.cross(root.position - there.position);
+    data_->domains->set_root(root);
+    data_->clock = StepClock(data_->clock.time_step());
+    for (auto* moment : {&data_->before, &data_->after}) data_->read(*moment);
+    return data_->show();
+  }
   const std::array<double, 4> xyzw = {place.rotation[0], place.rotation[1], place.rotation[2], place.rotation[3]};
   if (!data_->floating || !is_finite(place.position) || !is_finite(velocity) || !is_finite(angular_velocity)) return;
   data_->floating->reset(to_vector(place.position), unit_quaternion(xyzw.data()));
@@ -298,6 +419,7 @@ ObjectReport ObjectState::advance(double seconds) {
 void ObjectState::reset() {
   if (data_->anchored) data_->anchored->reset();
   if (data_->floating) data_->floating->reset();
+  if (data_->domains) data_->domains->reset();
   data_->clock = StepClock(data_->clock.time_step());
   for (auto* moment : {&data_->before, &data_->after}) data_->read(*moment);
   data_->show();
@@ -346,7 +468,7 @@ void ObjectState::displacements(std::span<float> xyz) {
 void ObjectState::positions(std::span<float> xyz) {
   data_->find_displacements();
   const Mat3 turn = data_->shown.orientation.toRotationMatrix();
-  const std::vector<Vec3>& rest = data_->model().surface.rest_positions;
+  const std::vector<Vec3>& rest = object().data().rest;
   for (std::size_t v = 0; v < rest.size() && 3 * v + 3 <= xyz.size(); ++v) {
     const Vec3 x = data_->shown.position + turn * (rest[v] + Eigen::Map<const Vec3>(&data_->u[3 * v]));
     for (Eigen::Index i = 0; i < 3; ++i) xyz[3 * v + to_size(i)] = static_cast<float>(x[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door for deformable objects (2005 paper): what a game needs to play a `.supple` file that `supple build` made of
-// a solid body, and no more. Plain numbers go in and out, as in character.h, whose rules for threads, memory and wrong
-// input hold here too.
+// The door for deformable objects (2005 paper), and for those made of many parts (2011 paper): what a game needs to
+// play a `.supple` file that `supple build` made of a solid body, and no more. Plain numbers go in and out, as in
+// character.h, whose rules for threads, memory and wrong input hold here too.
 //
 //   supple::Result<supple::Object> bridge = supple::Object::load("bridge.supple");       // once; shared by all
 //   supple::Result<supple::ObjectState> state = supple::ObjectState::create(*bridge);  // one on the stage
@@ -37,7 +37,8 @@ class Object {
   static Result<Object> load(std::span<const std::byte> bytes, const std::string& name = "the object");
 
   bool anchored() const;         ///< whether some of it is held; otherwise it is free
-  int coordinate_count() const;  ///< r
+  int coordinate_count() const;  ///< r; of all parts together
+  int domain_count() const;      ///< parts with coordinates of their own: 1, or as many as the model has domains
   double mass() const;           ///< [kg]
   int vertex_count() const;      ///< of the surface that is shown
   /// Three vertices each.
@@ -45,7 +46,7 @@ class Object {
   /// Where the vertices are undeformed, three numbers each [m].
   void rest_positions(std::span<float> xyz) const;
   /// Displacements are basis · coordinates: 3 vertex_count() rows of coordinate_count() numbers, for those who multiply
-  /// on the graphics card.
+  /// on the graphics card. An object of several domains has no such rows: nothing is written.
   void basis(std::span<float> rows) const;
 
   const ObjectData& data() const { return *data_; }
@@ -93,6 +94,9 @@ class ObjectState {
   /// Forces that act until others are set; those beyond ObjectSettings::most_forces are left out.
   void set_forces(std::span<const VertexForce> forces);
   void set_gravity(const std::array<float, 3>& acceleration);
+  /// Air that moves [m/s], with gusts and eddies as parts of its speed (domains/wind_field.h). Objects of several
+  /// domains feel it, others don't.
+  void set_wind(const std::array<float, 3>& velocity, double gusts = 0.5, double turbulence = 0.4);
   /// Puts a free object elsewhere, undeformed, with that velocity [m/s] and turning so [1/s]. May allocate.
   void place(const ObjectPlace& place, const std::array<float, 3>& velocity = {0, 0, 0},
              const std::array<float, 3>& angular_velocity = {0, 0, 0});

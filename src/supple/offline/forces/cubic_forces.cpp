@@ -194,14 +194,8 @@ void copy_mesh(const VolumeMesh<Nodes>& mesh, SubspaceModel& model) {
 }
 
 template <int Nodes>
-Status check_basis(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
+Status check_elements(const VolumeMesh<Nodes>& mesh) {
   if (mesh.elements.empty()) return input_error("the mesh has no elements, so there are no forces to compute");
-  if (basis.rows() != 3 * static_cast<Eigen::Index>(mesh.vertices.size()) || basis.cols() < 1) {
-    return input_error(
-        fmt::format("the basis has {} rows and {} columns, but the mesh needs {} rows and at least one column",
-                    basis.rows(), basis.cols(), 3 * mesh.vertices.size()));
-  }
-  if (!basis.allFinite()) return input_error("the basis contains numbers that are not finite");
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     for (const double weight : element_shape(element_nodes(mesh, e)).weight) {
       if (!(weight > 0)) return input_error(fmt::format("element {} is inverted or has no volume; repair the mesh", e));
@@ -218,7 +212,19 @@ Status check_model_size(double r) {
 }
 
 template <int Nodes>
+Status check_basis(const VolumeMesh<Nodes>& mesh, const MatX& basis) {
+  if (basis.rows() != 3 * static_cast<Eigen::Index>(mesh.vertices.size()) || basis.cols() < 1) {
+    return input_error(
+        fmt::format("the basis has {} rows and {} columns, but the mesh needs {} rows and at least one column",
+                    basis.rows(), basis.cols(), 3 * mesh.vertices.size()));
+  }
+  if (!basis.allFinite()) return input_error("the basis contains numbers that are not finite");
+  return {};
+}
+
+template <int Nodes>
 Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Progress& progress) {
+  SUPPLE_RETURN_IF_ERROR(check_elements(mesh));
   SUPPLE_RETURN_IF_ERROR(check_basis(mesh, basis));
   SUPPLE_RETURN_IF_ERROR(check_model_size(static_cast<double>(basis.cols())));
   const auto r = static_cast<Index>(basis.cols());
@@ -238,7 +244,27 @@ Result<SubspaceModel> build(const VolumeMesh<Nodes>& mesh, const MatX& basis, Pr
   return model;
 }
 
+template <int Nodes>
+Result<SubspaceModel> rigid(const VolumeMesh<Nodes>& mesh) {
+  SUPPLE_RETURN_IF_ERROR(check_elements(mesh));
+  SubspaceModel model;
+  model.basis.resize(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 0);
+  copy_mesh(mesh, model);
+  const auto groups = elements_by_material(mesh);
+  for (std::size_t material = 0; material < groups.size(); ++material) {
+    if (groups[material].empty()) continue;
+    for (const Index e : groups[material]) model.element_group[to_size(e)] = static_cast<Index>(model.groups.size());
+    model.groups.push_back({mesh.materials.empty() ? default_material() : mesh.materials[material],
+                            StiffnessPolynomial::zero(0), StiffnessPolynomial::zero(0),
+                            unit_moments(mesh, groups[material], model.basis)});
+  }
+  return model;
+}
+
 }  // namespace
+
+Result<SubspaceModel> build_rigid_model(const TetMesh& mesh) { return rigid(mesh); }
+Result<SubspaceModel> build_rigid_model(const HexMesh& mesh) { return rigid(mesh); }
 
 Result<SubspaceModel> build_subspace_model(const TetMesh& mesh, const MatX& basis, Progress& progress) {
   return build(mesh, basis, progress);

@@ -25,6 +25,10 @@ Result<SubspaceModel> build_subspace_model(const TetMesh& mesh, const MatX& basi
 Result<SubspaceModel> build_subspace_model(const HexMesh& mesh, const MatX& basis,
                                            Progress& progress = Progress::silent());
 
+/// The model of a body that doesn't deform: no coordinates, its mass moments and its surface.
+Result<SubspaceModel> build_rigid_model(const TetMesh& mesh);
+Result<SubspaceModel> build_rigid_model(const HexMesh& mesh);
+
 /// Makes the embedded surface the one that is looked at and touched, instead of the mesh's own boundary.
 void embed_surface(SubspaceModel& model, const Surface& surface, const Embedding& embedding);
 

@@ -82,18 +82,61 @@ void read_elasticity(TomlReader& toml, const toml::table& table, SceneMaterial& 
               fmt::format("\"poisson\" must be greater than -1 and less than 0.5, at most {:g}", highest_poisson));
 }
 
-SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene& scene) {
-  toml.only_keys(table, "[[region]]", Keys{"set", "select", "surface", "young", "poisson", "density"});
+/// Which elements a [[region]] or a [[domain]] has.
+SceneRegion read_elements(TomlReader& toml, const toml::table& table, std::string_view title, const Scene& scene) {
   if (table.contains("set") + table.contains("select") + table.contains("surface") != 1)
-    toml.fail(table, "[[region]] needs one of \"set\", \"select\" and \"surface\"");
+    toml.fail(table, fmt::format("{} needs one of \"set\", \"select\" and \"surface\"", title));
   SceneRegion region;
   toml.read(table, "set", region.set);
   toml.read(table, "select", region.select);
   std::string surface;
   toml.read(table, "surface", surface);
   if (!surface.empty()) region.surface = scene.folder / surface;
+  return region;
+}
+
+SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene& scene) {
+  toml.only_keys(table, "[[region]]", Keys{"set", "select", "surface", "young", "poisson", "density"});
+  SceneRegion region = read_elements(toml, table, "[[region]]", scene);
   read_elasticity(toml, table, region.material);
   return region;
+}
+
+void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
+  SceneDomains& domains = scene.domains;
+  if (const toml::table* table = toml.table(root, "domains")) {
+    toml.only_keys(*table, "[domains]", Keys{"root", "size", "inertia"});
+    toml.read(*table, "root", domains.root);
+    toml.read(*table, "size", domains.size, 0);
+    if (const auto word = toml.read_word(*table, "inertia", Keys{"full", "centre", "interface"}))
+      domains.inertia = static_cast<SceneInertia>(*word);
+  }
+  toml.tables(root, "domain", [&](const toml::table& table) {
+    toml.only_keys(table, "[[domain]]", Keys{"name", "set", "select", "surface", "size", "frequency"});
+    toml.require(table, "[[domain]]", "name");
+    SceneDomain domain;
+    toml.read(table, "name", domain.name);
+    domain.elements = read_elements(toml, table, "[[domain]]", scene);
+    toml.read(table, "size", domain.size, 0);
+    read_positive(toml, table, "frequency", domain.frequency);
+    for (const SceneDomain& other : domains.parts)
+      if (other.name == domain.name) toml.fail(table, fmt::format("two domains are named \"{}\"", domain.name));
+    domains.parts.push_back(std::move(domain));
+  });
+}
+
+void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
+  const toml::table* table = toml.table(root, "wind");
+  if (!table) return;
+  toml.only_keys(*table, "[wind]", Keys{"velocity", "gusts", "turbulence", "eddy_size", "period"});
+  toml.require(*table, "[wind]", "velocity");
+  SceneWind& wind = scene.wind.emplace();
+  toml.read(*table, "velocity", wind.velocity);
+  if (!(wind.velocity.norm() <= 1000)) toml.fail(*table->get("velocity"), "\"velocity\" must be at most 1000 m/s");
+  read_not_negative(toml, *table, "gusts", wind.gusts);
+  read_not_negative(toml, *table, "turbulence", wind.turbulence);
+  read_positive(toml, *table, "eddy_size", wind.eddy_size);
+  read_positive(toml, *table, "period", wind.period);
 }
 
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
@@ -286,11 +329,13 @@ Result<Scene> parse_scene(std::string_view text, const std::string& name, const 
   scene.folder = folder;
   toml.only_keys(root, "a scene",
                  Keys{"mesh", "gravity", "box", "voxels", "material", "region", "group", "fix", "force", "traction",
-                      "pressure", "reduce", "solver", "track", "output"});
+                      "pressure", "reduce", "domains", "domain", "wind", "solver", "track", "output"});
   read_mesh(toml, root, scene);
   read_voxels(toml, root, scene);
   read_reduction(toml, root, scene);
   read_materials(toml, root, scene);
+  read_domains(toml, root, scene);
+  read_wind(toml, root, scene);
   read_loads(toml, root, scene);
   read_solver(toml, root, use, scene);
   read_output(toml, root, scene);

@@ -55,6 +55,32 @@ struct SceneReduction {
   static constexpr int default_largest_size = 30;
 };
 
+/// A part of the body that is a domain of its own (pipeline/object/domain_scene.h).
+struct SceneDomain {
+  std::string name;
+  SceneRegion elements;    ///< its materials aren't looked at
+  int size = -1;           ///< r; 0: rigid, −1: as [domains] says
+  double frequency = 1.0;  ///< of this domain, as a factor
+};
+
+/// How the subtree of a domain is felt by its parent.
+enum class SceneInertia { full, centre, interface };
+
+struct SceneDomains {
+  std::vector<SceneDomain> parts;  ///< later ones win where they overlap; none: the body is one
+  std::string root;                ///< empty: the one that is held, else the largest
+  int size = 20;
+  SceneInertia inertia = SceneInertia::full;
+};
+
+/// Air that moves (runtime/domains/wind_field.h).
+struct SceneWind {
+  Vec3 velocity = Vec3::Zero();  ///< [m/s]
+  double gusts = 0.5, turbulence = 0.4;
+  double eddy_size = 1.0;  ///< [m]
+  double period = 8.0;     ///< [s]
+};
+
 /// When a load acts [s]. Only dynamic scenes have windows.
 struct TimeWindow {
   double start = -std::numeric_limits<double>::infinity();
@@ -107,6 +133,8 @@ struct Scene {
   std::vector<SceneRegion> regions;  ///< later ones win where they overlap
   std::vector<SceneGroup> groups;
   SceneReduction reduction;
+  SceneDomains domains;
+  std::optional<SceneWind> wind;
   std::vector<std::string> fixed;
   Vec3 gravity = Vec3::Zero();  ///< [m/s²]
   std::vector<SceneForce> forces;

@@ -215,6 +215,12 @@ void override_materials(SolidMesh& mesh, const SceneMaterial& material) {
       mesh);
 }
 
+Result<std::vector<Index>> elements_of(const SceneRegion& region, const Scene& scene, const SolidMesh& mesh) {
+  Result<ElementSet> found = std::visit([&](const auto& m) { return region_elements(region, scene, m); }, mesh);
+  SUPPLE_RETURN_IF_ERROR(found);
+  return std::move(found->elements);
+}
+
 const std::vector<Vec3>& vertices_of(const SolidMesh& mesh) {
   return std::visit([](const auto& m) -> const std::vector<Vec3>& { return m.vertices; }, mesh);
 }

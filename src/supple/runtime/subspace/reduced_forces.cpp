@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/subspace/reduced_forces.h"
 
-#include "supple/fem/material.h"
+#include "supple/asset/body_stiffness.h"
 #include "supple/math/dense/symmetric_pairs.h"
 
 namespace supple {
-namespace {
-
-/// Σ_groups λ · (λ part) + μ · (μ part)
-StiffnessPolynomial total_polynomial(const SubspaceModel& model) {
-  StiffnessPolynomial total = StiffnessPolynomial::zero(model.size());
-  for (const MaterialGroup& group : model.groups) {
-    const Lame<double> lame = lame_from(group.material.young, group.material.poisson);
-    total.add(lame.lambda, group.lambda);
-    total.add(lame.mu, group.mu);
-  }
-  return total;
-}
-
-}  // namespace
 
 template <class T>
 ReducedForces<T>::ReducedForces(const SubspaceModel& model) : r_(model.size()), pairs_(pair_count(model.size())) {
-  const StiffnessPolynomial polynomial = total_polynomial(model);
+  const StiffnessPolynomial polynomial = body_stiffness(model);
   quadratic_.assign(polynomial.quadratic);
   padded_ = quadratic_.padded_size();
   const auto padded = to_size(padded_);

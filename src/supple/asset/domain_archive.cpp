@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/asset/domain_archive.h"
+
+#include "supple/asset/archive_reader.h"
+#include "supple/asset/subspace_archive.h"
+
+#include <limits>
+
+namespace supple {
+namespace {
+
+constexpr std::string_view domain_kind = "domains";
+constexpr Eigen::Index place_rows = 17;  // scale, stiffness, rotation, position, interface's centre
+
+std::string part_prefix(std::size_t part) { return "part" + std::to_string(part) + "."; }
+
+void add_tree(ArchiveWriter& writer, const DomainModel& model) {
+  std::vector<Index> parts, parents;
+  MatX places(place_rows, model.domain_count());
+  Eigen::Index coefficients = 0;
+  for (Index d = 0; d < model.domain_count(); ++d) {
+    const Domain& domain = model.domains[to_size(d)];
+    parts.push_back(domain.part);
+    parents.push_back(domain.parent);
+    places.col(d) << domain.scale, domain.stiffness, domain.rotation.reshaped(), domain.position,
+        domain.interface.centre;
+    coefficients += domain.interface.move.cols();
+  }
+  // â and A_l of all interfaces, one after the other; how many columns each has is told by its parent's part.
+  MatX interfaces(12, coefficients);
+  Eigen::Index at = 0;
+  for (const Domain& domain : model.domains) {
+    const Eigen::Index r = domain.interface.move.cols();
+    if (r == 0) continue;
+    interfaces.block(0, at, 3, r) = domain.interface.move;
+    interfaces.block(3, at, 9, r) = domain.interface.turn;
+    at += r;
+  }
+  writer.add("domain_parts", parts);
+  writer.add("domain_parents", parents);
+  writer.add("domain_places", places);
+  writer.add("interfaces", interfaces);
+}
+
+void read_tree(ArchiveReader& reader, DomainModel& model) {
+  const auto parts_limit = static_cast<Index>(model.parts.size());
+  const std::vector<Index> parts = reader.indices("domain_parts", ArchiveReader::any, parts_limit);
+  const Eigen::Index count = std::ssize(parts);
+  const std::vector<Index> parents = reader.indices("domain_parents", count, static_cast<Index>(count), 1, -1);
+  const MatX places = reader.matrix("domain_places", place_rows, count);
+  const MatX interfaces = reader.matrix("interfaces", 12, ArchiveReader::any);
+  if (!reader.ok()) return;
+  Eigen::Index at = 0;
+  for (Eigen::Index d = 0; d < count; ++d) {
+    Domain domain;
+    domain.part = parts[to_size(d)];
+    domain.parent = parents[to_size(d)];
+    if (domain.parent >= d || (d > 0 && domain.parent < 0)) return reader.misfit("domain_parents");
+    domain.scale = places(0, d);
+    domain.stiffness = places(1, d);
+    domain.rotation = places.col(d).segment<9>(2).reshaped(3, 3);
+    domain.position = places.col(d).segment<3>(11);
+    domain.interface.centre = places.col(d).segment<3>(14);
+    const Eigen::Index r =
+        domain.parent < 0 ? 0 : model.parts[to_size(model.domains[to_size(domain.parent)].part)].size();
+    if (at + r > interfaces.cols()) return reader.misfit("interfaces");
+    if (domain.parent >= 0) {
+      domain.interface.move = interfaces.block(0, at, 3, r);
+      domain.interface.turn = interfaces.block(3, at, 9, r);
+    }
+    at += r;
+    model.domains.push_back(std::move(domain));
+  }
+  if (at != interfaces.cols()) reader.misfit("interfaces");
+}
+
+void read_shown(ArchiveReader& reader, DomainModel& model) {
+  DomainSurface& shown = model.surface;
+  shown.domain = reader.indices("surface.domain", ArchiveReader::any, model.domain_count());
+  const Eigen::Index sources = std::ssize(shown.domain);
+  shown.vertex = reader.indices("surface.vertex", sources, std::numeric_limits<Index>::max());
+  shown.first = reader.indices("surface.first", ArchiveReader::any, static_cast<Index>(sources) + 1);
+  if (!reader.ok()) return;
+  if (shown.first.empty() || shown.first.front() != 0 || shown.first.back() != sources)
+    return reader.misfit("surface.first");
+  for (std::size_t v = 0; v + 1 < shown.first.size(); ++v)
+    if (shown.first[v] >= shown.first[v + 1]) return reader.misfit("surface.first");
+  const std::vector<Index> corners = reader.indices("surface.triangles", ArchiveReader::any, shown.vertex_count(), 3);
+  for (std::size_t k = 0; k + 2 < corners.size(); k += 3)
+    shown.triangles.push_back({corners[k], corners[k + 1], corners[k + 2]});
+}
+
+}  // namespace
+
+std::string encode_domain_model(const DomainModel& model) {
+  ArchiveWriter writer(domain_kind);
+  writer.add_number("parts", static_cast<Index>(model.parts.size()));
+  for (std::size_t p = 0; p < model.parts.size(); ++p) {
+    writer.add(part_prefix(p) + "part_name", std::string_view(model.part_names[p]));
+    add_subspace_model(writer, part_prefix(p), model.parts[p]);
+  }
+  add_tree(writer, model);
+  writer.add("surface.first", model.surface.first);
+  writer.add("surface.domain", model.surface.domain);
+  writer.add("surface.vertex", model.surface.vertex);
+  std::vector<Index> corners;
+  for (const Triangle& t : model.surface.triangles) corners.insert(corners.end(), t.begin(), t.end());
+  writer.add("surface.triangles", corners);
+  return writer.bytes();
+}
+
+Result<DomainModel> decode_domain_model(const Archive& archive) {
+  if (archive.kind() != domain_kind)
+    return input_error("the asset holds a \"" + archive.kind() + "\", not an object made of domains");
+  ArchiveReader reader(archive);
+  DomainModel model;
+  const Index parts = reader.index("parts", 1'000'000);
+  for (Index p = 0; p < parts && reader.ok(); ++p) {
+    model.part_names.push_back(reader.text(part_prefix(to_size(p)) + "part_name"));
+    Result<SubspaceModel> part = read_subspace_model(archive, part_prefix(to_size(p)));
+    SUPPLE_RETURN_IF_ERROR(part);
+    model.parts.push_back(std::move(*part));
+  }
+  if (reader.ok()) read_tree(reader, model);
+  if (reader.ok()) read_shown(reader, model);
+  SUPPLE_RETURN_IF_ERROR(reader.status());
+  SUPPLE_RETURN_IF_ERROR(check_domain_model(model));
+  return model;
+}
+
+}  // namespace supple

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// DomainModel: a body made of many parts, each reduced by itself (2011 paper, section 3).
+//
+// The domains form a tree. Each is one copy of a part, a SubspaceModel in coordinates of its own that was reduced with
+// the interface to its parent held; copies of a part share all that was computed for it. In the frame F_i = (c_i, R_i)
+// of its domain a point of the part is at
+//   x = c_i + s_i R_i (X + U(X) q_i)
+// with the scale s_i of the copy. The frame of the root is the world's (or flies, where nothing holds the root's part);
+// that of a child follows the interface on its parent: its centroid moves by â q, and it turns by the rotation Q of the
+// polar decomposition of the best linear fit A(q) = 1 + Σ_l A_l q_l (Eq. 1 to 5).
+//
+// Uniform scale: displacement gradients stay as they are, so elastic energy goes with s³ and, in the part's own q,
+// kinetic energy with s⁵: frequencies go with 1/s, and nothing is computed anew.
+#pragma once
+
+#include "supple/asset/subspace_model.h"
+
+#include <string>
+
+namespace supple {
+
+/// Where a child sits on its parent, in the coordinates of the parent's part.
+struct DomainInterface {
+  Vec3 centre = Vec3::Zero();  ///< x̂: the origin of the child's frame at rest
+  MatX move;                   ///< â, 3 × r of the parent
+  MatX turn;                   ///< A_l by rows, 9 × r of the parent
+};
+
+struct Domain {
+  Index part = 0;
+  Index parent = -1;       ///< an earlier domain; −1 for the first one, the root
+  double scale = 1.0;      ///< s
+  double stiffness = 1.0;  ///< of this copy, as a factor: frequencies go with its root
+  Mat3 rotation = Mat3::Identity();
+  Vec3 position = Vec3::Zero();  ///< c and R at rest, in the world
+  DomainInterface interface;     ///< empty for the root
+};
+
+/// The surface that is looked at: every vertex is the mean of one or more vertices of the parts' surfaces. Where parts
+/// were cut from one mesh, the copies on either side of an interface become one vertex (the paper's C0 continuity).
+struct DomainSurface {
+  std::vector<Index> first;   ///< one more than there are vertices: where the sources of each begin
+  std::vector<Index> domain;  ///< of each source
+  std::vector<Index> vertex;  ///< of the surface of that domain's part
+  std::vector<Triangle> triangles;
+
+  Index vertex_count() const { return first.empty() ? 0 : static_cast<Index>(first.size()) - 1; }
+};
+
+struct DomainModel {
+  std::vector<std::string> part_names;
+  std::vector<SubspaceModel> parts;  ///< some may have no coordinates: rigid parts
+  std::vector<Domain> domains;       ///< parents before their children
+  DomainSurface surface;
+
+  Index domain_count() const { return static_cast<Index>(domains.size()); }
+  const SubspaceModel& part_of(Index domain) const { return parts[to_size(domains[to_size(domain)].part)]; }
+  /// r̂: coordinates of all domains together.
+  Index size() const;
+  /// Levels of the tree below the root.
+  Index depth() const;
+  /// Whether something holds the root.
+  bool anchored() const { return part_of(0).anchored(); }
+  double mass() const;
+};
+
+/// Where a vertex of the surface is undeformed, in the world.
+std::vector<Vec3> rest_positions(const DomainModel& model);
+/// Makes the surfaces of all domains, one after the other, the one that is looked at.
+void show_all_parts(DomainModel& model);
+/// Checks that the tree, its interfaces and its surface fit together, and that materials and scales are in range.
+Status check_domain_model(const DomainModel& model);
+
+}  // namespace supple

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/domains/build_domains.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/clock.h"
+#include "supple/fem/elastic_body.h"
+#include "supple/fem/statics.h"
+#include "supple/offline/domains/interface_fit.h"
+#include "supple/offline/forces/cubic_forces.h"
+#include "supple/offline/modes/mass_pca.h"
+#include "supple/offline/modes/modal_basis.h"
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+Error about_part(const PartPlan& plan, const Error& error) {
+  return {error.kind, fmt::format("part \"{}\": {}", plan.name, error.message)};
+}
+
+/// So many modes that they and their derivatives are half as many again as the coordinates.
+int modes_for(int size) {
+  int k = 3;
+  while (k + k * (k + 1) / 2 < 3 * size / 2) ++k;
+  return k;
+}
+
+int element_count(const PartMesh& mesh) {
+  return std::visit([](const auto& m) { return static_cast<int>(m.elements.size()); }, mesh);
+}
+
+/// Static displacements under unit forces and torques at the interfaces, with unit mass norm.
+template <class Mesh>
+Result<MatX> interface_answers(const Mesh& mesh, const PartPlan& plan, const BlockMatrix& mass) {
+  const Result<ElasticBody> linear = ElasticBody::create(mesh, MaterialModel::linear);
+  SUPPLE_RETURN_IF_ERROR(linear);
+  MatX answers(linear->dof_count(), 6 * std::ssize(plan.loads));
+  Eigen::Index column = 0;
+  for (const InterfaceLoad& load : plan.loads) {
+    double sum = 0;
+    Vec3 centre = Vec3::Zero();
+    for (std::size_t k = 0; k < load.vertices.size(); ++k) {
+      sum += load.weights[k];
+      centre += load.weights[k] * mesh.vertices[to_size(load.vertices[k])];
+    }
+    centre /= sum;
+    for (int way = 0; way < 6; ++way, ++column) {
+      VecX force = VecX::Zero(linear->dof_count());
+      for (std::size_t k = 0; k < load.vertices.size(); ++k) {
+        const Vec3 arm = mesh.vertices[to_size(load.vertices[k])] - centre;
+        const Vec3 push = way < 3 ? Vec3(Vec3::Unit(way)) : Vec3(Vec3::Unit(way - 3).cross(arm));
+        force.segment<3>(3 * load.vertices[k]) += load.weights[k] / sum * push;
+      }
+      const Result<StaticsResult> answer = solve_static(*linear, plan.fixed, force);
+      SUPPLE_RETURN_IF_ERROR(answer);
+      answers.col(column) = answer->u / std::sqrt(answer->u.dot(mass * answer->u));
+    }
+  }
+  return answers;
+}
+
+/// The basis with room made for the answers to the children's loads.
+template <class Mesh>
+Result<MatX> with_interface_answers(const Mesh& mesh, const PartPlan& plan, const ElasticBody& body,
+                                    const MatX& basis) {
+  const Result<MatX> answers = interface_answers(mesh, plan, body.consistent_mass());
+  SUPPLE_RETURN_IF_ERROR(answers);
+  const Result<MassPca> pca = mass_pca(body.consistent_mass(), *answers);
+  SUPPLE_RETURN_IF_ERROR(pca);
+  const Eigen::Index taken = std::min<Eigen::Index>(pca->basis.cols(), basis.cols() / 2);
+  MatX shapes(basis.rows(), taken + basis.cols());
+  shapes << pca->basis.leftCols(taken), basis;
+  const MatX all = mass_orthonormalize(body.consistent_mass(), std::move(shapes));
+  return MatX(all.leftCols(std::min(all.cols(), basis.cols())));
+}
+
+template <class Mesh>
+Result<SubspaceModel> reduce_mesh(const Mesh& mesh, const PartPlan& plan, PartReport& report, Progress& progress) {
+  if (plan.size == 0) return build_rigid_model(mesh);
+  const Result<ElasticBody> body = ElasticBody::create(mesh, MaterialModel::stvk);
+  SUPPLE_RETURN_IF_ERROR(body);
+  const int dofs = static_cast<int>(body->dof_count() - 3 * static_cast<Eigen::Index>(plan.fixed.size()));
+  ModalBasisSettings settings;
+  settings.linear_modes =
+      std::min(plan.linear_modes > 0 ? plan.linear_modes : modes_for(plan.size), std::max(1, (dofs - 6) / 2));
+  settings.require_anchored = !plan.fixed.empty();
+  settings.size = plan.size;
+  const Result<ModalBasis> basis = build_modal_basis(*body, plan.fixed, settings, progress);
+  SUPPLE_RETURN_IF_ERROR(basis);
+  report.lowest_frequency = basis->frequencies[0];
+  if (plan.loads.empty() || plan.fixed.empty()) return build_subspace_model(mesh, basis->basis, progress);
+  const Result<MatX> extended = with_interface_answers(mesh, plan, *body, basis->basis);
+  SUPPLE_RETURN_IF_ERROR(extended);
+  return build_subspace_model(mesh, *extended, progress);
+}
+
+Status embed_part_surface(const PartPlan& plan, SubspaceModel& model) {
+  if (!plan.surface) return {};
+  const Result<Embedding> embedding =
+      std::visit([&](const auto& mesh) { return embed(mesh, plan.surface->vertices); }, plan.mesh);
+  SUPPLE_RETURN_IF_ERROR(embedding);
+  embed_surface(model, *plan.surface, *embedding);
+  return {};
+}
+
+/// Where the children of each part hang, where that is said by vertices.
+std::vector<std::vector<InterfaceLoad>> loads_of(const TreePlan& plan) {
+  std::vector<std::vector<InterfaceLoad>> loads(plan.parts.size());
+  for (const DomainPlan& domain : plan.domains) {
+    if (domain.interface.empty() || domain.parent < 0 || to_size(domain.parent) >= plan.domains.size()) continue;
+    const auto part = to_size(plan.domains[to_size(domain.parent)].part);
+    if (part >= plan.parts.size()) continue;
+    InterfaceLoad load{domain.interface, domain.interface_weights};
+    if (load.weights.size() != load.vertices.size()) load.weights.assign(load.vertices.size(), 1.0);
+    loads[part].push_back(std::move(load));
+  }
+  return loads;
+}
+
+Result<DomainInterface> hang(const DomainModel& model, const DomainPlan& plan) {
+  const Domain& parent = model.domains[to_size(plan.parent)];
+  const SubspaceModel& part = model.parts[to_size(parent.part)];
+  if (!plan.interface.empty()) return fit_interface(part, plan.interface, plan.interface_weights);
+  const Vec3 place = parent.rotation.transpose() * (plan.position - parent.position) / parent.scale;
+  return attach_at(part, place, plan.reach / parent.scale);
+}
+
+Result<Domain> place_domain(const DomainModel& model, const DomainPlan& plan, std::size_t index) {
+  const std::string name = fmt::format("domain {} (\"{}\")", index, model.part_names[to_size(plan.part)]);
+  if (!(plan.scale > 0) || !std::isfinite(plan.scale))
+    return input_error(fmt::format("{} has a scale of {:g}; scales are above zero", name, plan.scale));
+  if (!(plan.frequency > 0) || !std::isfinite(plan.frequency))
+    return input_error(fmt::format("{} has a frequency factor of {:g}; it must be above zero", name, plan.frequency));
+  if ((plan.parent < 0) != (index == 0) || plan.parent >= static_cast<Index>(index))
+    return input_error(fmt::format("{} must come after its parent, and only the first has none", name));
+  Domain domain;
+  domain.part = plan.part;
+  domain.parent = plan.parent;
+  domain.scale = plan.scale;
+  domain.stiffness = plan.frequency * plan.frequency;
+  domain.rotation = plan.rotation;
+  domain.position = plan.position;
+  if (index == 0) return domain;
+  Result<DomainInterface> face = hang(model, plan);
+  if (!face.ok()) return Error{face.error().kind, fmt::format("{}: {}", name, face.error().message)};
+  domain.interface = std::move(*face);
+  const Domain& parent = model.domains[to_size(plan.parent)];
+  // The child's origin is the centroid, wherever it was said to be.
+  domain.position = parent.position + parent.scale * parent.rotation * domain.interface.centre;
+  return domain;
+}
+
+}  // namespace
+
+Result<SubspaceModel> reduce_part(const PartPlan& plan, PartReport& report, Progress& progress) {
+  const auto start = Clock::now();
+  report.elements = element_count(plan.mesh);
+  Result<SubspaceModel> model =
+      std::visit([&](const auto& mesh) { return reduce_mesh(mesh, plan, report, progress); }, plan.mesh);
+  if (!model.ok()) return about_part(plan, model.error());
+  model->fixed_vertices = plan.fixed;
+  if (const Status embedded = embed_part_surface(plan, *model); !embedded.ok())
+    return about_part(plan, embedded.error());
+  report.size = model->size();
+  report.seconds = seconds_since(start);
+  return model;
+}
+
+Result<DomainBuild> build_domains(const TreePlan& plan, Progress& progress) {
+  const auto start = Clock::now();
+  DomainBuild out;
+  if (plan.domains.empty()) return input_error("there are no domains to build; name at least one part");
+  const std::vector<std::vector<InterfaceLoad>> loads = loads_of(plan);
+  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+    PartPlan part = plan.parts[p];
+    part.loads = loads[p];
+    progress.stage(fmt::format("reducing {}", part.name));
+    Result<SubspaceModel> model = reduce_part(part, out.parts.emplace_back(), progress);
+    SUPPLE_RETURN_IF_ERROR(model);
+    out.model.parts.push_back(std::move(*model));
+    out.model.part_names.push_back(part.name);
+  }
+  for (std::size_t d = 0; d < plan.domains.size(); ++d) {
+    if (plan.domains[d].part < 0 || to_size(plan.domains[d].part) >= plan.parts.size())
+      return input_error(fmt::format("domain {} is a copy of part {}, which isn't there", d, plan.domains[d].part));
+    Result<Domain> domain = place_domain(out.model, plan.domains[d], d);
+    SUPPLE_RETURN_IF_ERROR(domain);
+    out.model.domains.push_back(std::move(*domain));
+  }
+  out.model.surface = plan.surface;
+  if (plan.surface.first.empty()) show_all_parts(out.model);
+  SUPPLE_RETURN_IF_ERROR(check_domain_model(out.model));
+  out.seconds = seconds_since(start);
+  return out;
+}
+
+void share_coordinates(TreePlan& plan, int total) {
+  double sum = 0;
+  const auto weight = [&](const PartPlan& part) {
+    return part.size == 0 ? 0.0 : std::log(1.0 + element_count(part.mesh));
+  };
+  for (const DomainPlan& domain : plan.domains) sum += weight(plan.parts[to_size(domain.part)]);
+  for (PartPlan& part : plan.parts)
+    if (part.size > 0) part.size = std::clamp(static_cast<int>(std::lround(total * weight(part) / sum)), 4, 30);
+}
+
+}  // namespace supple

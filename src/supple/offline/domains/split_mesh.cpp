@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/domains/split_mesh.h"
+
+#include <fmt/format.h>
+
+#include "supple/mesh/topology.h"
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace supple {
+namespace {
+
+/// One domain cut out of the mesh.
+template <int Nodes>
+struct Cut {
+  VolumeMesh<Nodes> mesh;
+  std::vector<Index> vertex;          ///< of the whole mesh, for each of its own
+  std::map<Index, Index> own_vertex;  ///< the other way
+};
+
+template <int Nodes>
+Cut<Nodes> cut_out(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, Index which) {
+  Cut<Nodes> cut;
+  cut.mesh.materials = mesh.materials;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    if (label[e] != which) continue;
+    auto element = mesh.elements[e];
+    for (Index& v : element) {
+      const auto [place, is_new] = cut.own_vertex.emplace(v, static_cast<Index>(cut.vertex.size()));
+      if (is_new) {
+        cut.vertex.push_back(v);
+        cut.mesh.vertices.push_back(mesh.vertices[to_size(v)]);
+      }
+      v = place->second;
+    }
+    cut.mesh.elements.push_back(element);
+    if (!mesh.element_material.empty()) cut.mesh.element_material.push_back(mesh.element_material[e]);
+  }
+  return cut;
+}
+
+/// Corners of the faces of an element, in any order.
+std::vector<std::vector<int>> faces_of(int nodes) {
+  if (nodes == 4) return {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+  return {{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}};
+}
+
+using Pair = std::pair<Index, Index>;
+/// For each pair of domains that share faces: the area that belongs to each of their common vertices.
+using Interfaces = std::map<Pair, std::map<Index, double>>;
+
+template <int Nodes>
+Interfaces find_interfaces(const VolumeMesh<Nodes>& mesh, std::span<const Index> label) {
+  std::map<std::vector<Index>, Index> owner;  // label of the first element with that face
+  Interfaces found;
+  const auto faces = faces_of(Nodes);
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    for (const auto& corners : faces) {
+      std::vector<Index> face;
+      for (const int c : corners) face.push_back(mesh.elements[e][to_size(c)]);
+      std::vector<Index> key = face;
+      std::sort(key.begin(), key.end());
+      const auto [place, is_new] = owner.emplace(key, label[e]);
+      if (is_new || place->second == label[e]) continue;
+      double area = 0;
+      for (std::size_t k = 2; k < face.size(); ++k) {
+        const Vec3& a = mesh.vertices[to_size(face[0])];
+        area += 0.5 * (mesh.vertices[to_size(face[k - 1])] - a).cross(mesh.vertices[to_size(face[k])] - a).norm();
+      }
+      auto& shares = found[std::minmax(place->second, label[e])];
+      for (const Index v : face) shares[v] += area / static_cast<double>(face.size());
+    }
+  }
+  return found;
+}
+
+class Splitter {
+ public:
+  explicit Splitter(const SplitSettings& settings) : settings_(settings) {}
+
+  std::string name(Index label) const {
+    return to_size(label) < settings_.names.size() && !settings_.names[to_size(label)].empty()
+               ? settings_.names[to_size(label)]
+               : fmt::format("domain {}", label);
+  }
+
+  /// Parents of all domains, and an order with parents first.
+  Status find_tree(Index count, const Interfaces& interfaces, Index root, std::vector<Index>& parent,
+                   std::vector<Index>& order) const {
+    std::vector<std::set<Index>> beside(to_size(count));
+    for (const auto& [pair, shares] : interfaces) {
+      beside[to_size(pair.first)].insert(pair.second);
+      beside[to_size(pair.second)].insert(pair.first);
+    }
+    parent.assign(to_size(count), -2);
+    parent[to_size(root)] = -1;
+    order = {root};
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const Index here = order[k];
+      for (const Index next : beside[to_size(here)]) {
+        if (next == parent[to_size(here)]) continue;
+        if (parent[to_size(next)] != -2) return loop_error(parent, here, next);
+        parent[to_size(next)] = here;
+        order.push_back(next);
+      }
+    }
+    for (Index d = 0; d < count; ++d)
+      if (parent[to_size(d)] == -2)
+        return input_error(
+            fmt::format("\"{}\" has no interface with the rest: it doesn't share a face with another "
+                        "domain; join it, or leave it out",
+                        name(d)));
+    return {};
+  }
+
+ private:
+  Status loop_error(const std::vector<Index>& parent, Index a, Index b) const {
+    const auto path = [&](Index d) {
+      std::vector<Index> up;
+      for (; d >= 0; d = parent[to_size(d)]) up.push_back(d);
+      return up;
+    };
+    std::vector<Index> left = path(a), right = path(b);
+    while (left.size() > 1 && right.size() > 1 && left[left.size() - 2] == right[right.size() - 2]) {
+      left.pop_back();
+      right.pop_back();
+    }
+    right.pop_back();
+    left.insert(left.end(), right.rbegin(), right.rend());
+    std::vector<std::string> names;
+    for (const Index d : left) names.push_back(fmt::format("\"{}\"", name(d)));
+    return input_error(fmt::format("the domains {} touch in a loop, and only trees can be simulated; merge two of them",
+                                   fmt::join(names, ", ")));
+  }
+
+  const SplitSettings& settings_;
+};
+
+/// Every vertex of the whole mesh's surface, as the mean of its copies in the domains.
+template <int Nodes>
+DomainSurface shared_surface(const VolumeMesh<Nodes>& mesh, const std::vector<Cut<Nodes>>& cuts,
+                             const std::vector<Index>& order) {
+  std::vector<std::map<Index, Index>> shown(cuts.size());  // vertex of the whole mesh → of the part's surface
+  for (std::size_t label = 0; label < cuts.size(); ++label) {
+    const std::vector<Index> volume = boundary_surface(cuts[label].mesh).volume_vertex;
+    for (std::size_t v = 0; v < volume.size(); ++v)
+      shown[label][cuts[label].vertex[to_size(volume[v])]] = static_cast<Index>(v);
+  }
+  const BoundarySurface whole = boundary_surface(mesh);
+  DomainSurface surface;
+  surface.first.push_back(0);
+  for (const Index v : whole.volume_vertex) {
+    for (std::size_t d = 0; d < order.size(); ++d) {
+      const auto& own = shown[to_size(order[d])];
+      if (const auto found = own.find(v); found != own.end()) {
+        surface.domain.push_back(static_cast<Index>(d));
+        surface.vertex.push_back(found->second);
+      }
+    }
+    surface.first.push_back(static_cast<Index>(surface.domain.size()));
+  }
+  surface.triangles = whole.surface.triangles;
+  return surface;
+}
+
+template <int Nodes>
+Result<Index> choose_root(const Splitter& splitter, const SplitSettings& settings,
+                          const std::vector<Cut<Nodes>>& cuts) {
+  const auto count = static_cast<Index>(cuts.size());
+  if (!settings.root.empty()) {
+    for (Index d = 0; d < count; ++d)
+      if (splitter.name(d) == settings.root) return d;
+    return input_error(fmt::format("the root \"{}\" is none of the domains; name one of them", settings.root));
+  }
+  Index best = 0;
+  std::pair<std::size_t, std::size_t> most{0, 0};
+  for (Index d = 0; d < count; ++d) {
+    std::size_t held = 0;
+    for (const Index v : settings.fixed) held += cuts[to_size(d)].own_vertex.contains(v) ? 1 : 0;
+    const std::pair<std::size_t, std::size_t> here{held, cuts[to_size(d)].mesh.elements.size()};
+    if (here > most) {
+      most = here;
+      best = d;
+    }
+  }
+  return best;
+}
+
+template <int Nodes>
+Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, const SplitSettings& settings) {
+  if (label.size() != mesh.elements.size() || label.empty())
+    return input_error(fmt::format("{} labels don't fit a mesh of {} elements", label.size(), mesh.elements.size()));
+  const Index count = *std::max_element(label.begin(), label.end()) + 1;
+  const Splitter splitter(settings);
+  std::vector<Cut<Nodes>> cuts;
+  for (Index d = 0; d < count; ++d) {
+    cuts.push_back(cut_out(mesh, label, d));
+    if (cuts.back().mesh.elements.empty())
+      return input_error(fmt::format("\"{}\" has no elements; leave it out, or give it some", splitter.name(d)));
+    const Index pieces = connected_components(cuts.back().mesh).count;
+    if (pieces > 1)
+      return input_error(fmt::format("\"{}\" is in {} pieces that don't touch; make each a domain of its own",
+                                     splitter.name(d), pieces));
+  }
+  const Result<Index> root = choose_root(splitter, settings, cuts);
+  SUPPLE_RETURN_IF_ERROR(root);
+  const Interfaces interfaces = find_interfaces(mesh, label);
+  std::vector<Index> parent, order;
+  SUPPLE_RETURN_IF_ERROR(splitter.find_tree(count, interfaces, *root, parent, order));
+  std::vector<Index> place(to_size(count));
+  for (std::size_t k = 0; k < order.size(); ++k) place[to_size(order[k])] = static_cast<Index>(k);
+
+  TreePlan plan;
+  plan.surface = shared_surface(mesh, cuts, order);
+  for (const Index d : order) {
+    Cut<Nodes>& cut = cuts[to_size(d)];
+    PartPlan part;
+    part.name = splitter.name(d);
+    part.size = settings.size;
+    DomainPlan domain;
+    domain.part = static_cast<Index>(plan.parts.size());
+    if (parent[to_size(d)] < 0) {
+      for (const Index v : settings.fixed) {
+        if (!cut.own_vertex.contains(v))
+          return input_error(
+              fmt::format("vertex {} is held but isn't in the root \"{}\"; several held parts are one "
+                          "domain, or hold the root only",
+                          v, part.name));
+        part.fixed.push_back(cut.own_vertex.at(v));
+      }
+    } else {
+      const Index above = parent[to_size(d)];
+      domain.parent = place[to_size(above)];
+      const auto& shares = interfaces.at(std::minmax(above, d));
+      double sum = 0;
+      for (const auto& [v, area] : shares) {
+        domain.interface.push_back(cuts[to_size(above)].own_vertex.at(v));
+        domain.interface_weights.push_back(area);
+        part.fixed.push_back(cut.own_vertex.at(v));
+        domain.position += area * mesh.vertices[to_size(v)];
+        sum += area;
+      }
+      domain.position /= sum;
+    }
+    std::sort(part.fixed.begin(), part.fixed.end());
+    VolumeMesh<Nodes> own = cut.mesh;
+    for (Vec3& v : own.vertices) v -= domain.position;
+    part.mesh = std::move(own);
+    plan.parts.push_back(std::move(part));
+    plan.domains.push_back(std::move(domain));
+  }
+  return plan;
+}
+
+}  // namespace
+
+Result<TreePlan> split_mesh(const TetMesh& mesh, std::span<const Index> label, const SplitSettings& settings) {
+  return split(mesh, label, settings);
+}
+Result<TreePlan> split_mesh(const HexMesh& mesh, std::span<const Index> label, const SplitSettings& settings) {
+  return split(mesh, label, settings);
+}
+
+}  // namespace supple

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// One solid mesh into a tree of domains: elements are labelled, what touches is an interface, and the graph of domains
+// must be a tree (2011 paper, section 3).
+#pragma once
+
+#include "supple/offline/domains/build_domains.h"
+
+#include <span>
+
+namespace supple {
+
+struct SplitSettings {
+  std::vector<std::string> names;  ///< of the domains, by label; missing ones are called "domain 3"
+  std::string root;                ///< its name; empty: the one with most fixed vertices, else the largest
+  std::vector<Index> fixed;        ///< vertices of the mesh that the ground holds: all in the root
+  int size = 20;                   ///< r of each domain
+};
+
+/// The plan of a mesh whose element e belongs to domain label[e]. Fails with a sentence that names the domains where
+/// one is in pieces, where the graph has a loop, where two don't touch in at least three vertices that aren't on a
+/// line, and where vertices outside the root are fixed.
+Result<TreePlan> split_mesh(const TetMesh& mesh, std::span<const Index> label, const SplitSettings& settings);
+Result<TreePlan> split_mesh(const HexMesh& mesh, std::span<const Index> label, const SplitSettings& settings);
+
+}  // namespace supple

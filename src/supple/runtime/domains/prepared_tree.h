@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// PreparedTree: a DomainModel laid out for the step, shared by all instances.
+//
+// Domains of one part, at one level of the tree, with parents of one part, form a group: the same instructions move
+// them. They are taken four at a time, a batch, one in each lane; lanes that are left over repeat the first one.
+//
+// For every part the integrals that inertia in a moving frame needs (appendix B), density included. With the fields
+// φ_0 = X and φ_1 … φ_r of the basis, W1 = −∫φ_l, W2 = ∫X × φ_l, W3 = tr ∫φ_l Xᵀ, W4 = tr ∫φ_l φ_bᵀ, W5 = ∫φ_l Xᵀ, W6 =
+// ∫φ_b × φ_l and W7 = ∫φ_l φ_bᵀ are entries of `first`, `second` and `twist` here.
+#pragma once
+
+#include "supple/asset/domain_model.h"
+#include "supple/base/result.h"
+#include "supple/runtime/domains/lane_polynomial.h"
+
+#include <array>
+
+namespace supple {
+
+/// A part, as the step reads it.
+struct PreparedPart {
+  explicit PreparedPart(const SubspaceModel& part);
+
+  int r = 0;
+  double mass = 0;
+  domains::LanePolynomial polynomial;
+  std::vector<double> reduced_mass;   ///< UᵀMU by pairs
+  std::vector<double> first;          ///< ∫ φ_l, three numbers for each of r + 1 fields
+  std::vector<double> second;         ///< ∫ φ_l φ_bᵀ by rows, nine numbers for each (l, b), l by l
+  std::vector<double> twist;          ///< ∫ φ_b × φ_l for l, b ≥ 1, three numbers each, l by l
+  double area = 0;                    ///< of the surface
+  std::vector<double> area_first;     ///< ∫ φ_l over the surface
+  std::array<double, 9> facing = {};  ///< ½ ∫ n nᵀ over the surface: what a wind meets
+  std::vector<Vec3> surface_rest;
+  std::vector<double> surface_rows;  ///< A U: three rows of r numbers for each vertex of the surface
+};
+
+struct DomainGroup {
+  Index part = 0;
+  int r = 0;
+  int parent_r = 0;  ///< coordinates of the parents; 0 for the root
+  int level = 0;
+  bool has_children = false;
+};
+
+struct DomainBatch {
+  Index group = 0;
+  int lanes = 1;                     ///< that count
+  std::array<Index, 4> domain = {};  ///< those beyond `lanes` repeat the first
+  std::array<Index, 4> parent = {};  ///< −1 for the root
+  std::size_t constants = 0;         ///< where its lanes begin in PreparedTree::lanes
+  std::size_t moving = 0;            ///< where its lanes begin in the state's
+};
+
+struct PreparedTree {
+  /// Lanes of a batch that don't change: scales, the interface at rest, and its coefficients.
+  enum Constant {
+    scale,
+    scale3,
+    scale4,
+    scale5,
+    elastic,
+    parent_scale,
+    subtree_mass,
+    centre = 7,
+    subtree_centre = 10,
+    rest_turn = 13,
+    coefficients = 22
+  };
+  /// Lanes that a step writes: the interface as it is, J by coordinates of the parent, the factor, and what is solved.
+  enum Moving { offset, turn = 3, bias = 12, jacobian = 18 };
+
+  std::vector<PreparedPart> parts;
+  std::vector<DomainGroup> groups;
+  std::vector<DomainBatch> batches;      ///< by level, the root's first
+  std::vector<std::size_t> level_first;  ///< the first batch of each level, and the end
+  std::vector<Index> part, parent;       ///< of each domain
+  std::vector<double> domain_scale;
+  std::vector<std::size_t> offset_of;  ///< of each domain's coordinates among all
+  std::vector<std::size_t> sum_of;     ///< of each domain's sums over its children; none where it has no children
+  std::vector<Pack4> lanes;
+  std::size_t coordinates = 0, sums = 0, moving_lanes = 0;
+  int largest = 0;        ///< r of the largest part
+  int largest_pairs = 0;  ///< padded
+  bool anchored = false;
+  Mat3 root_rotation;
+  Vec3 root_position;
+  DomainSurface surface;
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  const PreparedPart& part_of(std::size_t domain) const { return parts[to_size(part[domain])]; }
+};
+
+/// Fails with a sentence where the model isn't sound.
+Result<PreparedTree> prepare_tree(const DomainModel& model);
+
+}  // namespace supple

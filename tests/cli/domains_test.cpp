@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// build, inspect and simulate on a scene of domains, and what they say to bad ones.
+#include "run_cli.h"
+#include "supple/io/motion/pc2.h"
+
+namespace supple::cli_domains_test {
+namespace {
+
+constexpr const char* stalk = R"(mesh = "box"
+gravity = [0, -9.81, 0]
+[box]
+size = [0.3, 0.03, 0.03]
+cells = [12, 1, 1]
+[material]
+young = 3e6
+poisson = 0.4
+density = 600
+[domains]
+size = 5
+[[domain]]
+name = "stem"
+select = "all"
+[[domain]]
+name = "middle"
+select = "x>0.1"
+[[domain]]
+name = "tip"
+select = "x>0.2"
+size = 0
+[[fix]]
+select = "min-x"
+[wind]
+velocity = [0, 0, 5]
+[[track]]
+name = "tip"
+select = "max-x"
+[solver]
+kind = "dynamic"
+dt = 0.004
+duration = 0.4
+stiffness_damping = 0.002
+[output]
+directory = "out"
+every = 10
+)";
+
+class DomainsCli : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    spill(folder / "stalk.toml", stalk);
+  }
+  /// The scene with one text in place of another.
+  void spill_changed(const std::string& from, const std::string& to) const {
+    std::string text = stalk;
+    text.replace(text.find(from), from.size(), to);
+    spill(folder / "bad.toml", text);
+  }
+};
+
+TEST_F(DomainsCli, BuildsInspectsAndSimulates) {
+  const CliRun built = run({"build", "stalk.toml", "-o", "stalk.supple", "--json", "built.json"});
+  ASSERT_EQ(built.code, 0) << built.err;
+  const auto facts = nlohmann::json::parse(slurp(folder / "built.json"));
+  EXPECT_EQ(facts["domains"], 3);
+  EXPECT_EQ(facts["coordinates"], 10);
+  const CliRun seen = run({"inspect", "stalk.supple"});
+  ASSERT_EQ(seen.code, 0) << seen.err;
+  EXPECT_NE(seen.out.find("an object made of many parts"), std::string::npos);
+  EXPECT_NE(seen.out.find("tip: once"), std::string::npos);
+  const CliRun folder_run = run({"simulate", "stalk.toml", "--asset", "stalk.supple", "--json", "run.json"});
+  ASSERT_EQ(folder_run.code, 0) << folder_run.err;
+  EXPECT_TRUE(std::filesystem::exists(folder / "out" / "history.csv"));
+  EXPECT_GT(nlohmann::json::parse(slurp(folder / "run.json"))["largest_motion_m"], 0.001);
+  const CliRun cache_run = run({"simulate", "stalk.toml", "--asset", "stalk.supple", "-o", "stalk.pc2"});
+  ASSERT_EQ(cache_run.code, 0) << cache_run.err;
+  EXPECT_TRUE(std::filesystem::exists(folder / "stalk.obj"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "stalk.pc2"));
+}
+
+TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
+  const auto refused = [&](const std::string& from, const std::string& to, const std::string& word) {
+    spill_changed(from, to);
+    const CliRun bad = run({"build", "bad.toml", "-o", "bad.supple"});
+    EXPECT_EQ(bad.code, 3) << to;
+    EXPECT_NE(bad.err.find(word), std::string::npos) << bad.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));
+  };
+  refused("select = \"all\"", "select = \"x<0.05\"", "belong to no domain");
+  refused("select = \"x>0.2\"", "select = \"x>5\"", "tip");
+  refused("name = \"middle\"", "name = \"stem\"", "two domains");
+  refused("size = 5", "size = 5\nroot = \"leaf\"", "leaf");
+  refused("select = \"min-x\"", "select = \"min-x\"\n[[fix]]\nselect = \"max-x\"", "isn't in the root");
+  refused("select = \"x>0.1\"", "select = \"x>0.25\"", "\"middle\" has no elements");
+}
+
+}  // namespace
+}  // namespace supple::cli_domains_test

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples/domain_scenes.h"
+
+#include "supple/fem/modes.h"
+#include "support/dense_truth.h"
+#include "support/domain_bodies.h"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+namespace supple::domain_scenes_test {
+namespace {
+
+struct Expected {
+  const char* name;
+  Index domains, coordinates;
+};
+
+TEST(DomainScenes, HaveThePapersSizes) {
+  for (const Expected& expected :
+       {Expected{"flower", 12, 240}, Expected{"letters", 15, 160}, Expected{"dragon", 40, 454},
+        Expected{"station", 48, 921}, Expected{"oak", 1435, 11972}}) {
+    const Result<TreePlan> plan = samples::domain_scene(expected.name, true);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_EQ(std::ssize(plan->domains), expected.domains);
+    Index sum = 0;
+    for (const DomainPlan& domain : plan->domains) sum += plan->parts[to_size(domain.part)].size;
+    EXPECT_EQ(sum, expected.coordinates);
+  }
+  EXPECT_FALSE(samples::domain_scene("rose").ok());
+}
+
+TEST(DomainScenes, TheFlowerSwaysAsItsWholeMesh) {
+  const samples::CellBody<TetMesh> flower = samples::flower_body();
+  const ElasticBody body = ElasticBody::create(flower.mesh, MaterialModel::stvk).value();
+  const VecX truth = compute_modes(body, samples::flower_ground(flower.mesh), {.count = 2}).value().frequencies;
+  TreePlan plan = samples::domain_scene("flower").value();
+  for (PartPlan& part : plan.parts) part.size = 6;
+  DomainDynamics dynamics = dynamics_of(build_domains(plan).value().model, {});
+  const SmallMotion motion = small_motion(dynamics);
+  const VecX found = truth::eigenvalues(motion.stiffness, motion.mass).cwiseMax(0).cwiseSqrt() / (2 * std::numbers::pi);
+  for (Eigen::Index k = 0; k < 2; ++k) EXPECT_NEAR(found[k], truth[k], 0.1 * truth[k]);
+}
+
+}  // namespace
+}  // namespace supple::domain_scenes_test
