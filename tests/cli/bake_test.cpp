@@ -196,7 +196,8 @@ TEST_F(BakeCommand, CompareTellsTheErrorOfTheTruthItself) {
 // Flesh that is left behind by more than the character's size is no truth to measure anything by.
 TEST_F(BakeCommand, CompareRefusesATruthThatFliesApart) {
   spill(path("thrown.toml"),
-        "input = \"mascot.glb\"\nclips = []\n[body]\ntets = 800\n[flesh]\nsize = 6\n[material]\nyoung = 1\n[[keyframes]]\n"
+        "input = \"mascot.glb\"\nclips = []\n[body]\ntets = 800\n[flesh]\nsize = 6\nlimit = false\n[material]\nyoung = "
+        "1\n[[keyframes]]\n"
         "name = \"thrown\"\n[[keyframes.key]]\njoint = \"root\"\ntime = 0\ntranslation = [0, 0, 0]\n"
         "[[keyframes.key]]\njoint = \"root\"\ntime = 0.1\ntranslation = [0, 0, 0]\n"
         "[[keyframes.key]]\njoint = \"root\"\ntime = 0.6\ntranslation = [0, 10, 0]\n");

@@ -59,7 +59,7 @@ TEST_F(CharacterAssetCli, AChangeRebuildsOnlyWhatItTouches) {
   EXPECT_EQ(softer["cache"]["found"], Words{"tets"});
   EXPECT_EQ(softer["cache"]["made"], (Words{"basis", "character", "cubature"}));
   EXPECT_FALSE(same("a.supple", "b.supple"));
-  edit("feel", "\"bouncy\"\ndamping = 0.4");
+  edit("feel", "\"natural\"\ndamping = 0.4");
   EXPECT_EQ(build("c.supple")["cache"]["made"], Words());
   edit("tets", "900");
   EXPECT_EQ(build("d.supple")["cache"]["made"], all_stages);

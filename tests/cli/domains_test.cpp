@@ -59,20 +59,20 @@ class DomainsCli : public CliTest {
 };
 
 TEST_F(DomainsCli, BuildsInspectsAndSimulates) {
-  const CliRun built = run({"build", "stalk.toml", "-o", "stalk.supple", "--json", "built.json"});
+  const CliRun built = supple({"build", "stalk.toml", "-o", "stalk.supple", "--json=built.json"});
   ASSERT_EQ(built.code, 0) << built.err;
   const auto facts = nlohmann::json::parse(slurp(folder / "built.json"));
   EXPECT_EQ(facts["domains"], 3);
   EXPECT_EQ(facts["coordinates"], 10);
-  const CliRun seen = run({"inspect", "stalk.supple"});
+  const CliRun seen = supple({"inspect", "stalk.supple"});
   ASSERT_EQ(seen.code, 0) << seen.err;
   EXPECT_NE(seen.out.find("an object made of many parts"), std::string::npos);
   EXPECT_NE(seen.out.find("tip: once"), std::string::npos);
-  const CliRun folder_run = run({"simulate", "stalk.toml", "--asset", "stalk.supple", "--json", "run.json"});
+  const CliRun folder_run = supple({"simulate", "stalk.toml", "--asset", "stalk.supple", "--json=run.json"});
   ASSERT_EQ(folder_run.code, 0) << folder_run.err;
   EXPECT_TRUE(std::filesystem::exists(folder / "out" / "history.csv"));
   EXPECT_GT(nlohmann::json::parse(slurp(folder / "run.json"))["largest_motion_m"], 0.001);
-  const CliRun cache_run = run({"simulate", "stalk.toml", "--asset", "stalk.supple", "-o", "stalk.pc2"});
+  const CliRun cache_run = supple({"simulate", "stalk.toml", "--asset", "stalk.supple", "-o", "stalk.pc2"});
   ASSERT_EQ(cache_run.code, 0) << cache_run.err;
   EXPECT_TRUE(std::filesystem::exists(folder / "stalk.obj"));
   EXPECT_TRUE(std::filesystem::exists(folder / "stalk.pc2"));
@@ -81,7 +81,7 @@ TEST_F(DomainsCli, BuildsInspectsAndSimulates) {
 TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
   const auto refused = [&](const std::string& from, const std::string& to, const std::string& word) {
     spill_changed(from, to);
-    const CliRun bad = run({"build", "bad.toml", "-o", "bad.supple"});
+    const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
     EXPECT_EQ(bad.code, 3) << to;
     EXPECT_NE(bad.err.find(word), std::string::npos) << bad.err;
     EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));

@@ -427,7 +427,8 @@ void recipe(std::string_view bytes) {
     require(read.error().message.starts_with("input"), "refusals name the file");
     return;
   }
-  require(std::isfinite(read->material.frequency.value_or(0)) && std::isfinite(read->flesh.damping.value_or(0)), "numbers are finite");
+  require(std::isfinite(read->material.frequency.value_or(0)) && std::isfinite(read->flesh.damping.value_or(0)),
+          "numbers are finite");
   const Result<Recipe> again = parse_recipe(write_recipe(*read, {}), "input", ".");
   require(again.ok(), "what is written can be read");
 }

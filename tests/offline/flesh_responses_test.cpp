@@ -136,7 +136,8 @@ TEST(MotionRuns, WhatFliesApartIsLeftOut) {
 TEST(MotionRuns, MadeUpMotionIsAsFastAsAskedForAndTheSameEveryTime) {
   const SoftLimb limb = make_soft_limb();
   const Rig& rest = *limb.rig.rig();
-  MadeUpMotion motion{.poses = {rest.layout().neutral}, .acceleration = 5, .height = 1, .runs = 3, .length = 60};
+  MadeUpMotion motion{
+      .poses = {rest.layout().neutral}, .acceleration = 5, .height = 1, .frame = {}, .runs = 3, .length = 60};
   const std::vector<MotionRun> runs = made_up_runs(rest, motion), again = made_up_runs(rest, motion);
   ASSERT_EQ(runs.size(), 3u);
   double squares = 0, count = 0;

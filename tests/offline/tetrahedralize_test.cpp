@@ -396,20 +396,6 @@ TEST(Tetrahedralize, SameBitsForAnyThreadCount) {
   EXPECT_EQ(one.mesh.vertices, three.mesh.vertices);
 }
 
-TEST(Tetrahedralize, SameBitsForAnyOrderOfTheFile) {
-  Surface surface = box({0, 0, 0}, {1, 1, 1});
-  append(surface, box({0.9, 0.5, 0.5}, {2, 0.52, 0.52}));
-  append(surface, box({0.3, 0.2, 1.001}, {0.7, 0.6, 1.4}));
-  const TetMeshingResult made = fill(surface, 2000);
-  const auto last = static_cast<Index>(surface.vertices.size()) - 1;
-  std::reverse(surface.vertices.begin(), surface.vertices.end());
-  for (Triangle& t : surface.triangles) t = {last - t[1], last - t[2], last - t[0]};
-  std::rotate(surface.triangles.begin(), surface.triangles.begin() + 7, surface.triangles.end());
-  const TetMeshingResult again = fill(surface, 2000);
-  EXPECT_EQ(made.mesh.elements, again.mesh.elements);
-  EXPECT_EQ(made.mesh.vertices, again.mesh.vertices);
-}
-
 /// Closed ones too, all inside out, of which each would be looked for inside of all others.
 TEST(Tetrahedralize, FarTooManyPiecesAreRefusedAtOnce) {
   Surface soup;

@@ -188,7 +188,8 @@ TEST(Creatures, LoopCleanly) {
           same = std::max(same, std::abs(channel.values[k] - channel.values[size - width + k]));
           opposite = std::max(opposite, std::abs(channel.values[k] + channel.values[size - width + k]));
         }
-        EXPECT_LT(channel.target == ChannelTarget::rotation ? std::min(same, opposite) : same, 1e-9);
+        // Legs that are nearly straight bend by the root of a difference of squares: good to the root of rounding.
+        EXPECT_LT(channel.target == ChannelTarget::rotation ? std::min(same, opposite) : same, 2e-8);
       }
     }
   }

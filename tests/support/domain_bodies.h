@@ -99,7 +99,7 @@ struct SmallMotion {
 inline SmallMotion small_motion(DomainDynamics& dynamics) {
   const auto q = dynamics.coordinates(), v = dynamics.velocities();
   const Eigen::Index n = std::ssize(q);
-  const double e = 1e-5;  // V is not quadratic far from rest
+  const double e = 1e-7;  // V is not quadratic far from rest
   const auto energies = [&](std::size_t a, std::size_t b) {
     q[a] += e;
     q[b] += e;

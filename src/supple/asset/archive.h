@@ -56,8 +56,8 @@ class ArchiveWriter {
   std::vector<Array> arrays_;
 };
 
-/// Whether a file begins as archives do, whatever it is called. One that is called .supple counts as well: whoever opens
-/// it says what is wrong with it.
+/// Whether a file begins as archives do, whatever it is called. One that is called .supple counts as well: whoever
+/// opens it says what is wrong with it.
 bool is_archive(const std::filesystem::path& path);
 
 /// Writes the checksum that fits the bytes into their header, whatever else may be wrong with them: tests of refusals

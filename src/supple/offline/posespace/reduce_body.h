@@ -23,8 +23,8 @@ struct ReduceSettings {
   /// [Hz]; scales the stiffness of all elements so that flesh_frequency() is this. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
   double most_acceleration = 0;  ///< that flesh is shaken with while its motion is learnt [m/s²]; 0: any
-  int size = 45;           ///< r; 0: as `automatic` asks
-  SizeSettings automatic;  ///< for a body that says nothing of its size
+  int size = 45;                 ///< r; 0: as `automatic` asks
+  SizeSettings automatic;        ///< for a body that says nothing of its size
   double cubature_tolerance = 0.02;
   int cubature_elements = 0;  ///< 0: as the tolerance asks
   int cubature_vertices = 0;  ///< 0: as the tolerance asks

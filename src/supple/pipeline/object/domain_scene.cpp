@@ -167,8 +167,18 @@ class DomainRun {
   }
 
  private:
+  std::filesystem::path shape_beside_cache() const {
+    return std::filesystem::path(options_.point_cache).replace_extension(".obj");
+  }
+
   Status open_output() {
     if (!options_.point_cache.empty()) {
+      std::error_code none;
+      if (const auto shape = shape_beside_cache(); !options_.force && std::filesystem::exists(shape, none))
+        return usage_error(
+            fmt::format("{} is there already, and the surface of the point cache would replace it; name "
+                        "another -o, or --force",
+                        shape.string()));
       const int frames = scene_.step_count() / std::max(1, scene_.output.every) + 1;
       Result<Pc2Writer> writer =
           Pc2Writer::open(options_.point_cache, {.points = static_cast<Index>(rest_.size()), .samples = frames});
@@ -229,18 +239,11 @@ class DomainRun {
     surface.triangles = model_.surface.triangles;
     if (cache_) {
       surface.vertices = rest_;
-      std::filesystem::path shape = options_.point_cache;
-      shape.replace_extension(".obj");
-      std::error_code none;
-      if (!options_.force && std::filesystem::exists(shape, none))
-        return usage_error(
-            fmt::format("{} is there already, and the surface of the point cache would replace it; name "
-                        "another -o, or --force",
-                        shape.string()));
+      const std::filesystem::path shape = shape_beside_cache();
       SUPPLE_RETURN_IF_ERROR(write_file_atomically(shape, encode_obj(surface)));
       SUPPLE_RETURN_IF_ERROR(cache_->finish());
       summary_.files = {options_.point_cache, shape};
-      return {};
+      return files_.commit();
     }
     if (history_.empty()) return {};
     surface.vertices = positions();
