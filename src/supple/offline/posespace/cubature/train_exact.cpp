@@ -23,7 +23,7 @@ constexpr int rows = 12;               ///< of an element: what its corners do
 constexpr double linear_weight = 0.3;  ///< of samples that ask for the linear answer
 /// How many times the tolerance forces may be off, and linear answers, of which corrections know half. The motion of
 /// the skin is far less sensitive: with half the elements, and twice the error of forces, it is a tenth farther off.
-constexpr double force_share = 2.5, answer_share = 4;
+constexpr double force_share = 4, answer_share = 8;
 constexpr std::size_t most_poses = 48;      ///< that samples are drawn in
 constexpr std::size_t most_corrected = 16;  ///< poses with a correction of their own, the neutral one among them
 
