@@ -87,6 +87,16 @@ std::string moving_most(const BakedClipReport& clip, double height) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Whether what drives the flesh was turned up or down to where its feel wants it.
+void tell_exaggeration(const SoftCharacter& soft, Session& session) {
+  const double gain = soft.exaggeration();
+  if (gain > 1.05)
+    session.line("drive         {:.1f} times as strong as the clips', so that it shows ([flesh] feel)", gain);
+  else if (gain < 0.95)
+    session.line("drive         {:.0f} % of the clips', which would move it farther than is believed ([flesh] feel)",
+                 100 * gain);
+}
+
 void tell_clips(const BakeReport& report, Session& session) {
   for (const BakedClipReport& clip : report.clips) {
     session.line(
@@ -100,6 +110,9 @@ void tell_clips(const BakeReport& report, Session& session) {
           "              limited for {:.2f} s: the clip moves up to {:.1f} times as violently as such flesh bears "
           "(--no-limit)",
           clip.violent, clip.violence);
+    if (clip.tone < 1)
+      session.line("              toned down to {:.0f} %: it is wilder than the others (--amount, --feel)",
+                   100 * clip.tone);
     if (clip.restraint < 1)
       session.line("              held back to {:.0f} %, since it flew apart with more; firmer flesh needs no help",
                    100 * clip.restraint);
@@ -181,6 +194,7 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                             {"parts", parts_json(clip, report.height)},
                             {"limited_s", clip.violent},
                             {"violence", clip.violence},
+                            {"tone", clip.tone},
                             {"restraint", clip.restraint},
                             {"energy_j", clip.energy},
                             {"loop", clip.loop},
@@ -284,6 +298,7 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   session.line("{}", input);
   tell_body(soft.asset(), session);
   tell_cache(cache.get(), session);
+  tell_exaggeration(soft, session);
   tell_clips(*report, session);
   tell_output(options, *report, session);
   session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(soft, *report), peak_memory());

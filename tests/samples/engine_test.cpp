@@ -9,6 +9,9 @@
 #include "supple/pipeline/character/bake.h"
 #include "supple/pipeline/character/compare_engines.h"
 #include "supple/pipeline/character/compare_full.h"
+#include "supple/pipeline/character/exaggeration.h"
+#include "supple/pipeline/character/feel.h"
+#include "supple/rig/motion/clip_motion.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -105,6 +108,61 @@ TEST_F(EngineSeam, TwoEnginesDifferAsTheTableSays) {
   // Not the same moments, and frames for damping that know other poses.
   EXPECT_NEAR(pair.error, report.rows[0].error, 0.1 * report.rows[0].error + 0.005);
   EXPECT_NEAR(pair.against.peak, report.peak, 0.03 * report.peak);
+}
+
+/// Of a clip, as shares of the height.
+ShownMotion shown_with(const SoftCharacter& soft, const Clip& clip, double gain) {
+  FramedClip framed{&clip, nullptr, {}};
+  SimulateSettings settings;
+  settings.gain = gain;
+  settings.loop = closes(soft.rig(), clip);
+  framed.run = soft.simulate(clip, settings).value();
+  for (double time = framed.run->start(); time <= clip.duration; time += 1.0 / 30) framed.times.push_back(time);
+  const MotionMeasure measure = measure_motion(soft.character(), framed);
+  const double height = height_of(soft.source());
+  return {measure.rms / height, measure.peak / height};
+}
+
+TEST_F(EngineSeam, MotionComesIntoTheRangeOfItsFeel) {
+  for (const Feel feel : {Feel::natural, Feel::jelly}) {
+    Recipe own = recipe();
+    own.flesh.feel = feel;
+    own.material.frequency = 10;  // Hz: moves less far than either of them shall
+    const Soft soft = find_engine("posespace")
+                          .value()
+                          ->build(std::make_shared<const CharacterSource>(load_source(own, folder()).value()))
+                          .value();
+    const ShownRange range = numbers_of(feel).shown;
+    const double gain = soft->exaggeration();
+    EXPECT_NE(gain, 1) << "nothing had to be done, so nothing is tried";
+    const ShownMotion shown = shown_with(*soft, soft->character().clips.at(0), gain);
+    EXPECT_LT(shown.peak, 1.05 * range.most_peak);
+    EXPECT_TRUE(shown.rms > range.least_rms || shown.peak > 0.8 * range.most_peak || gain == 10)
+        << to_string(feel) << ": " << shown.rms << " of " << range.least_rms << ", peak " << shown.peak;
+    EXPECT_EQ(std::get<CharacterAsset>(soft->asset()).exaggeration, gain);
+  }
+}
+
+TEST_F(EngineSeam, ExaggerationIsPartOfTheAssetAndWhatIsAskedForComesOnTop) {
+  CharacterAsset asset = std::get<CharacterAsset>(reduced()->asset());
+  asset.exaggeration = 2.5;
+  Recipe own = recipe();
+  own.flesh.amount = 1.5;
+  const auto twice = std::make_shared<const CharacterSource>(load_source(own, folder()).value());
+  ASSERT_TRUE(write_file_atomically(folder() / "x.supple", encode_asset(Asset(asset)).value()).ok());
+  const Soft soft =
+      find_engine("posespace").value()->take_asset(twice, load_asset(folder() / "x.supple").value()).value();
+  EXPECT_EQ(soft->exaggeration(), 2.5);
+  EXPECT_EQ(std::get<CharacterAsset>(soft->asset()).gain, 1.5);
+}
+
+TEST(Exaggeration, LeavesWhatIsInTheRange) {
+  const ShownRange range{.least_rms = 0.005, .least_peak = 0.02, .most_peak = 0.1};
+  EXPECT_EQ(towards_range({0.006, 0.05}, range), 1);
+  EXPECT_NEAR(towards_range({0.001, 0.01}, range), 5.5, 1e-9);               // as far as rms asks, and a little farther
+  EXPECT_NEAR(towards_range({0.0025, 0.08}, range), 1.0 / 1.1 / 0.8, 1e-9);  // the peak counts more
+  EXPECT_LT(towards_range({0.02, 0.2}, range), 0.5);
+  EXPECT_EQ(towards_range({0, 0}, range), 1);
 }
 
 TEST_F(EngineSeam, FramesOfReferenceShowTheSameLengths) {

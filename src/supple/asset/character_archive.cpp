@@ -470,6 +470,7 @@ Result<std::string> encode_character(const CharacterAsset& asset) {
   writer.add_number("damping", asset.damping);
   writer.add_number("most_acceleration", asset.most_acceleration);
   writer.add_number("gain", asset.gain);
+  writer.add_number("exaggeration", asset.exaggeration);
   SUPPLE_RETURN_IF_ERROR(add_model(writer, *asset.model));
   add_facts(writer, asset.facts);
   add_made_for(writer, asset.made_for);
@@ -490,7 +491,9 @@ Result<CharacterAsset> decode_character(const Archive& archive) {
     asset.most_acceleration = reader.number("most_acceleration");
     asset.gain = reader.number("gain");
   }
+  if (archive.has("exaggeration")) asset.exaggeration = reader.number("exaggeration");
   if (!(asset.most_acceleration >= 0) || !(asset.gain >= 0)) reader.misfit("most_acceleration");
+  if (!(asset.exaggeration >= 0)) reader.misfit("exaggeration");
   if (asset.flesh_frequency < 0 || asset.damping < 0) reader.misfit("damping");
   asset.facts = read_facts(reader);
   asset.made_for = read_made_for(archive, reader);

@@ -159,6 +159,7 @@ Result<std::string> encode_full_model(const FullModel& model) {
   writer.add_number("damping", model.damping);
   writer.add_number("most_acceleration", model.most_acceleration);
   writer.add_number("gain", model.gain);
+  writer.add_number("exaggeration", model.exaggeration);
   add_mesh(writer, model);
   std::vector<Index> all(model.mesh.vertices.size());
   std::iota(all.begin(), all.end(), 0);
@@ -191,7 +192,9 @@ Result<FullModel> decode_full_model(const Archive& archive) {
     model.most_acceleration = reader.number("most_acceleration");
     model.gain = reader.number("gain");
   }
+  if (archive.has("exaggeration")) model.exaggeration = reader.number("exaggeration");
   if (!(model.most_acceleration >= 0) || !(model.gain >= 0)) reader.misfit("most_acceleration");
+  if (!(model.exaggeration >= 0)) reader.misfit("exaggeration");
   if (!(model.extent > 0)) reader.misfit("extent");
   if (!(model.flesh_frequency >= 0)) reader.misfit("flesh_frequency");
   if (!(model.damping >= 0)) reader.misfit("damping");

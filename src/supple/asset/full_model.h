@@ -38,6 +38,7 @@ struct FullModel {
   double damping = 0.2;                                   ///< ratio, at that frequency
   double most_acceleration = 0;                           ///< [m/s²] as in CharacterAsset
   double gain = 1;                                        ///< likewise
+  double exaggeration = 1;                                ///< likewise
   std::vector<std::string> warnings;                      ///< of the build, a sentence each
   MadeFor made_for;
 

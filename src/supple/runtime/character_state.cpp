@@ -76,7 +76,8 @@ Result<CharacterState> CharacterState::create(const Character& character, const 
   dynamics.mass_damping = damping.mass;
   dynamics.stiffness_damping = damping.stiffness;
   dynamics.most_acceleration = data.asset.most_acceleration;
-  dynamics.gain = data.asset.gain;
+  dynamics.flesh_frequency = data.asset.flesh_frequency;
+  dynamics.gain = data.asset.gain * data.asset.exaggeration;
   Result<PoseSpaceDynamics<float>> created = PoseSpaceDynamics<float>::create(data.prepared, dynamics);
   SUPPLE_RETURN_IF_ERROR(created);
   return CharacterState(std::make_unique<CharacterStateData>(character, settings, std::move(*created)));

@@ -123,7 +123,11 @@ VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
       at = driven_[v].follow(at, known_ < 3);
     }
   }
-  for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) = drive_(a.segment<3>(v));
+  if (known_ < 3) sways_.assign(rotations_.size(), {});
+  for (std::size_t v = 0; v < sways_.size(); ++v) {
+    auto at = a.segment<3>(3 * static_cast<Eigen::Index>(v));
+    at = drive_(Vec3(at), sways_[v]);
+  }
   return turned(W.transpose(), a);
 }
 
@@ -244,7 +248,7 @@ SoftStepReport FullPoseDynamics::push(const VecX& force) {
 SoftStepReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,
                                       const SoftForces& forces) {
   pose(p);
-  drive_ = {settings_.most_acceleration, settings_.gain};
+  drive_ = {settings_.most_acceleration, settings_.gain, settings_.flesh_frequency, settings_.time_step};
   VecX a = acceleration(placement);
   const VecX before = u_;
   const Vec3 g = placement.rotation.conjugate() * forces.gravity;

@@ -107,6 +107,7 @@ class FullPoseDynamics {
   };
   Past last_, before_last_;
   std::vector<DrivenAcceleration> driven_;  ///< of the vertices, in the world
+  std::vector<Sway> sways_;                 ///< likewise
   DriveLimit drive_;
 };
 

@@ -17,8 +17,8 @@ namespace supple {
 namespace {
 
 constexpr int passes = 3;
-constexpr double thick_quantile = 0.75, most_thin = 30;
-constexpr double most_compliant = 3;      // times that of the softest tenth
+constexpr double thick_quantile = 0.75, most_thin = 10;
+constexpr double most_compliant = 1.3;    // times that of the softest tenth
 constexpr double least_compliant = 0.15;  // of the former, where flesh is thin
 constexpr double bearing = 0.1;           // of the mass gives way too far
 constexpr double share_of_thickness = 0.4, share_of_gyration = 0.08;
@@ -150,7 +150,7 @@ std::vector<double> thickness_factors(const TetMesh& mesh, const std::vector<dou
   for (const auto& element : mesh.elements) {
     double t = 0;
     for (const Index v : element) t += thickness[to_size(v)] / 4;
-    factors.push_back(std::clamp(std::pow(thick / t, 2), 1.0, most_thin));
+    factors.push_back(std::clamp(thick / t, 1.0, most_thin));
   }
   return factors;
 }

@@ -3,11 +3,11 @@
 // it is thick. Bellies, humps and bums are fat and muscle; fingers, ears, toes and tails are skin, tendon and gristle.
 //
 // Young's modulus follows the thickness t of the flesh (local_thickness),
-//   E = E₀ (T/t)², at most 30 E₀, and E₀ where t > T
-// with T the thickness that a quarter of the flesh exceeds: a thin finger then bends as little as a thick one of its
-// length. What still gives way farther than it may (thick flesh by three times as much as the softest tenth of the
-// mass, thin flesh by less, as (t/T)², down to half of that tenth) is stiffened by what is too much, there and on the
-// way to the bone that holds it. Last, E₀ is brought to where the flesh has the wanted frequency. All of this looks at
+//   E = E₀ T/t, at most 10 E₀, and E₀ where t > T
+// with T the thickness that a quarter of the flesh exceeds. (A thin layer on a bone gives way less anyway, as t².)
+// What still gives way farther than it may (thick flesh by a third more than the softest tenth of the mass, thin flesh
+// by less, as (t/T)², down to a fifth of that) is stiffened by what is too much, there and on the way to the bone that
+// holds it. Last, E₀ is brought to where the flesh has the wanted frequency. All of this looks at
 // shape only, not at clips: how violent moments of clips are limited is DriveLimit's part (runtime/soft_step.h), with
 // the acceleration that bearable_acceleration() says.
 //

@@ -7,6 +7,7 @@
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
 #include "supple/pipeline/character/clip_frames.h"
+#include "supple/pipeline/character/exaggeration.h"
 #include "supple/pipeline/character/own_place.h"
 
 #include <algorithm>
@@ -128,6 +129,7 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.violent = run.violent;
   report.violence = run.violence;
   report.restraint = run.restraint;
+  report.tone = framed.tone;
   MotionMeasure measure = measure_motion(character, framed);
   report.peak = measure.peak;
   report.peak_time = measure.peak_time;
@@ -186,8 +188,8 @@ Result<std::vector<FramedClip>> run_clips(const SoftCharacter& soft, const std::
     simulate.loop = loops(soft, *clips[at].clip, settings.loops);
     SharedProgress::Part part(shared, at);
     if (part.cancelled()) return;
-    Result<std::unique_ptr<ClipRun>> run = soft.simulate(*clips[at].clip, simulate, part);
-    if (run.ok()) clips[at].run = std::move(*run);
+    Result<TonedRun> run = simulate_in_range(soft, *clips[at].clip, simulate, part);
+    if (run.ok()) clips[at].run = std::move(run->run), clips[at].tone = run->tone;
     done[at] = run.ok() ? Status() : Status(run.error());
   });
   for (const Status& status : done) SUPPLE_RETURN_IF_ERROR(status);
@@ -241,7 +243,7 @@ Result<std::vector<FramedClip>> simulate_all(const SoftCharacter& soft, const st
   constexpr int most_tries = 5;
   constexpr double near = 0.03, most_gain = 100;
   const RecipeFlesh& flesh = soft.source().recipe.flesh;
-  settings.simulate.gain *= flesh.amount;
+  settings.simulate.gain *= flesh.amount * soft.exaggeration();
   settings.simulate.limit = settings.simulate.limit && flesh.limit;
   for (int tries = 1;; ++tries) {
     report.clips.clear();

@@ -50,6 +50,7 @@ struct BakedClipReport {
   double violent = 0;    ///< [s] in which the clip's acceleration was limited to what flesh can bear
   double violence = 0;   ///< its largest as a multiple of that
   double restraint = 1;  ///< less than one: flesh flew apart, and was driven with less
+  double tone = 1;       ///< what drove this clip alone was multiplied with, to stay within the range of its feel
 };
 
 struct BakeReport {

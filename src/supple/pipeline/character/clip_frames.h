@@ -15,6 +15,7 @@ struct FramedClip {
   const Clip* clip = nullptr;  ///< of the source's character
   std::unique_ptr<ClipRun> run;
   std::vector<double> times;  ///< [s]
+  double tone = 1;            ///< see TonedRun
 };
 
 class ClipFrames final : public SoftFrames {

@@ -7,6 +7,7 @@
 #include "supple/base/nearest_name.h"
 #include "supple/pipeline/character/engine_full.h"
 #include "supple/pipeline/character/engine_posespace.h"
+#include "supple/pipeline/character/exaggeration.h"
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,7 @@ Result<std::unique_ptr<SoftCharacter>> CharacterEngine::build(std::shared_ptr<co
   const auto embedded = Clock::now();
   Result<std::unique_ptr<SoftCharacter>> soft = reduce(std::move(source), *body, progress, store);
   SUPPLE_RETURN_IF_ERROR(soft);
+  (*soft)->set_exaggeration(find_exaggeration(**soft, progress));
   seconds.reduce = seconds_since(embedded);
   (*soft)->seconds = seconds;
   return soft;

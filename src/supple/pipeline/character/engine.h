@@ -70,6 +70,9 @@ class SoftCharacter {
   virtual const Asset& asset() const = 0;
   /// Remarks of the build, one sentence each.
   virtual std::vector<std::string> warnings() const = 0;
+  /// What drives the flesh is multiplied with this, besides what the recipe and settings say (exaggeration.h).
+  virtual double exaggeration() const { return 1; }
+  virtual void set_exaggeration(double /*gain*/) {}
   /// Simulates one of the source's clips. May be called from several threads. `this` must outlive the result.
   virtual Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                                     Progress& progress = Progress::silent()) const = 0;

@@ -144,6 +144,8 @@ class FullCharacter final : public SoftCharacter {
 
   const Asset& asset() const override { return asset_; }
   std::vector<std::string> warnings() const override { return shared_.model.warnings; }
+  double exaggeration() const override { return shared_.model.exaggeration; }
+  void set_exaggeration(double gain) override { std::get<FullModel>(asset_).exaggeration = gain; }
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
     FullStepper flesh(shared_,

@@ -315,6 +315,8 @@ class PoseSpaceCharacter final : public SoftCharacter {
 
   const Asset& asset() const override { return asset_; }
   std::vector<std::string> warnings() const override { return own().facts.warnings; }
+  double exaggeration() const override { return own().exaggeration; }
+  void set_exaggeration(double gain) override { std::get<CharacterAsset>(asset_).exaggeration = gain; }
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
     PoseSpaceStepper flesh(prepared_, dynamics_settings(settings, own().flesh_frequency, own().most_acceleration));

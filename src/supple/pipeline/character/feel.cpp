@@ -10,7 +10,10 @@ namespace supple {
 namespace {
 
 constexpr std::string_view feel_names[] = {"subtle", "natural", "bouncy", "jelly"};
-constexpr FeelNumbers feel_numbers[] = {{3, 0.3, 0.6}, {2, 0.2, 1}, {1.6, 0.12, 1.4}, {1.2, 0.08, 1.8}};
+constexpr FeelNumbers feel_numbers[] = {{3, 0.3, 0.6, {0.0025, 0.01, 0.05}},
+                                        {2, 0.2, 1, {0.005, 0.02, 0.095}},
+                                        {1.6, 0.12, 1.4, {0.0075, 0.03, 0.13}},
+                                        {1.2, 0.08, 1.8, {0.01, 0.04, 0.18}}};
 constexpr double least_height = 0.05, most_height = 12;
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How soft a character feels, for those who think in pictures: four words in place of hertz, ratios and pascals.
 //
-//             sways so often    damping    farthest, as a share
-//             a second          ratio      of what flesh can bear
-//   subtle    3                 0.3        0.6
-//   natural   2                 0.2        1
-//   bouncy    1.6               0.12       1.4
-//   jelly     1.2               0.08       1.8
+//             sways so often    damping    farthest, as a share     the skin moves in the liveliest clip,
+//             a second          ratio      of what flesh can bear   in % of the height: rms at least, peak
+//   subtle    3                 0.3        0.6                      0.25    1 to 5
+//   natural   2                 0.2        1                        0.5     2 to 9.5
+//   bouncy    1.6               0.12       1.4                      0.75    3 to 13
+//   jelly     1.2               0.08       1.8                      1       4 to 18
 //
 // What is known of the living: bellies of men resonate at 3 to 3.5 Hz, the whole trunk at 4 to 6 (Coermann, Human
 // Factors 4, 1962); in hopping the viscera lag by half a period and move by 5 to 8 cm in all (Minetti and Belli, J.
@@ -30,10 +30,16 @@ enum class Feel { subtle, natural, bouncy, jelly };
 std::string_view to_string(Feel feel);
 std::optional<Feel> feel_from(std::string_view name);
 
+/// How far the skin moves in the liveliest clip, as shares of the height (exaggeration.h).
+struct ShownRange {
+  double least_rms = 0, least_peak = 0, most_peak = 1;
+};
+
 struct FeelNumbers {
   double frequency = 0;  ///< [Hz]
   double damping = 0;    ///< ratio
   double bearable = 0;   ///< share, see bearable_acceleration()
+  ShownRange shown;
 };
 FeelNumbers numbers_of(Feel feel);
 

@@ -175,6 +175,7 @@ SoftStepSettings dynamics_settings(const SimulateSettings& settings, double freq
   result.mass_damping = damping.mass;
   result.stiffness_damping = damping.stiffness;
   result.iterations = settings.iterations;
+  result.flesh_frequency = frequency;
   result.gain = settings.gain;
   if (settings.limit) result.most_acceleration = most_acceleration;
   return result;

@@ -32,6 +32,7 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
   last_.resize(count);
   before_last_.resize(count);
   accelerations_.resize(count);
+  sways_.resize(count);
   moments_.resize(count);
   ends_.resize(count);
   paths_.resize(count);
@@ -145,7 +146,8 @@ void InertialForces<T>::gather_pushes(std::size_t block) {
 template <class T>
 Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
   const Vec3 a = difference / (h_ * h_);
-  return drive(newmark_ ? accelerations_[k].follow(a, known_ < 3) : a);
+  if (known_ < 3) sways_[k] = {};
+  return drive(newmark_ ? accelerations_[k].follow(a, known_ < 3) : a, sways_[k]);
 }
 
 template <class T>

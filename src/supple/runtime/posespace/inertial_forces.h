@@ -64,6 +64,7 @@ class InertialForces {
     for (auto* values : {&q_, &past_q_, &doubled_q_}) bytes(*values);
     for (int* count : {&known_, &substeps_, &last_substeps_}) bytes(*count);
     bytes(accelerations_);
+    bytes(sways_);
     bytes(paths_);
     bytes(translation_path_);
     bytes(held_);
@@ -117,6 +118,7 @@ class InertialForces {
   int known_ = 0;                ///< how many past steps the motion is known for, at most 3
   std::vector<Motion> last_, before_last_;
   std::vector<DrivenAcceleration> accelerations_;
+  std::vector<Sway> sways_;
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
   std::vector<Moment> moments_, ends_;  ///< of this step, within the frame, and of the frame's end
   bool at_end_ = true;                  ///< this step ends there

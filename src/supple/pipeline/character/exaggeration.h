@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far flesh moves where nobody has said so: far enough to be seen, near enough to be believed. One character
+// strolls and nothing of its flesh would be noticed; another one's leaps would carry its belly away. Animators draw
+// both within a range. So the liveliest clips are simulated as they are, and what drives the flesh is turned up or down
+// until the skin moves within the range of the character's feel (feel.h).
+#pragma once
+
+#include "supple/pipeline/character/engine.h"
+
+namespace supple {
+
+/// How far the skin moves, as shares of the height.
+struct ShownMotion {
+  double rms = 0, peak = 0;
+};
+
+struct ShownRange;
+
+/// What the drive is to be multiplied with for motion to come into the range; 1 where it is.
+double towards_range(const ShownMotion& shown, const ShownRange& range);
+
+/// The gain of what drives a character's flesh, by its liveliest clips; 1 where it has none, where their motion isn't
+/// limited (--no-limit: flesh as physics has it), and where the recipe says by how much of the height it shall move.
+double find_exaggeration(const SoftCharacter& soft, Progress& progress = Progress::silent());
+
+/// A clip that was simulated within the range.
+struct TonedRun {
+  std::unique_ptr<ClipRun> run;
+  double tone = 1;  ///< what its drive was multiplied with
+};
+
+/// Simulates a clip and, where its peak is beyond the range of the character's feel times the recipe's amount, a few
+/// times more with less drive: some clip may be wilder than those that the exaggeration was found by. Nothing is toned
+/// down where the recipe says that nothing is limited, or how far the skin shall move.
+Result<TonedRun> simulate_in_range(const SoftCharacter& soft, const Clip& clip, SimulateSettings settings,
+                                   Progress& progress = Progress::silent());
+
+}  // namespace supple
