@@ -20,6 +20,7 @@ struct SoftStepSettings {
   double mass_damping = 0.0;       ///< α [1/s]
   double stiffness_damping = 0.0;  ///< β [s]
   int iterations = 1;              ///< Newton iterations per step; more are taken where one goes too far
+  double solver_tolerance = 1e-6;  ///< of conjugate gradients, where an engine has them
   double most_acceleration = 0.0;  ///< of the rig, as it drives flesh [m/s²], see DriveLimit; 0: no limit
   double flesh_frequency = 2.0;    ///< [Hz] that flesh sways with, for that limit
   double gain = 1.0;               ///< of what drives the flesh: in small motion, of the displacements
