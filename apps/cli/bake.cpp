@@ -103,6 +103,11 @@ void tell_clips(const BakeReport& report, Session& session) {
     if (clip.restraint < 1)
       session.line("              held back to {:.0f} %, since it flew apart with more; firmer flesh needs no help",
                    100 * clip.restraint);
+    if (clip.solved_frames > 0)
+      session.line("              {} frames at rest{}; worst penetration {:.3f} % of the height, worst residual {:.1e}",
+                   clip.solved_frames,
+                   clip.recovered > 0 ? fmt::format(", {} of them not quite", clip.recovered) : std::string(),
+                   percent(clip.penetration, report.height), clip.residual);
     if (clip.loop && clip.gap > 0.01)
       session.line("              the loop doesn't settle: its end was brought back by {:.1f} % of the height",
                    100 * clip.gap);
@@ -115,7 +120,7 @@ void tell_frequency(const SoftCharacter& soft, Session& session, Json& out) {
   const auto* reduced = std::get_if<CharacterAsset>(&soft.asset());
   const auto* full = std::get_if<FullModel>(&soft.asset());
   const double delivered = reduced ? reduced->flesh_frequency : full ? full->flesh_frequency : 0;
-  if (!tunes_stiffness(recipe)) return;
+  if (!tunes_stiffness(recipe) || (reduced == nullptr && full == nullptr)) return;
   const double asked = wanted_frequency(recipe);
   out["asked_hz"] = asked;
   constexpr double agree = 0.1;
@@ -167,7 +172,7 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
   fill_body(soft.asset(), out);
   out["height_m"] = report.height;
   out["gain"] = report.gain;
-  for (const BakedClipReport& clip : report.clips)
+  for (const BakedClipReport& clip : report.clips) {
     out["clips"].push_back({{"name", clip.name},
                             {"duration_s", clip.duration},
                             {"frames", clip.frames},
@@ -188,6 +193,11 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                             {"loop_gap", clip.gap},
                             {"cuts", clip.cuts},
                             {"recovered_steps", clip.recovered}});
+    if (clip.solved_frames > 0)
+      out["clips"].back().update({{"solved_frames", clip.solved_frames},
+                                  {"worst_penetration_m", clip.penetration},
+                                  {"worst_residual", clip.residual}});
+  }
   const CompressionReport& c = report.glb.compression;
   out["morphs"] = {{"targets", c.targets},
                    {"keys", c.keys},

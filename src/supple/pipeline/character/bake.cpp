@@ -128,6 +128,9 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.violent = run.violent;
   report.violence = run.violence;
   report.restraint = run.restraint;
+  report.solved_frames = run.solved_frames;
+  report.penetration = run.penetration;
+  report.residual = run.residual;
   MotionMeasure measure = measure_motion(character, framed);
   report.peak = measure.peak;
   report.peak_time = measure.peak_time;

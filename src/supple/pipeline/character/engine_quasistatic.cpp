@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/engine_quasistatic.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/clock.h"
+#include "supple/offline/quasistatic/build_quasistatic.h"
+#include "supple/offline/quasistatic/flesh_turns.h"
+#include "supple/offline/quasistatic/quasistatic_solver.h"
+#include "supple/offline/quasistatic/self_collision.h"
+#include "supple/pipeline/character/feel.h"
+#include "supple/pipeline/character/fingerprint.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+constexpr int steps_per_frame = 8;
+/// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
+constexpr std::int64_t frames_per_group = 8;
+
+/// p without morph targets: they move the skin after the flesh has.
+void without_morphs(const PoseLayout& layout, std::span<double> p) {
+  for (const ParameterGroup& group : layout.groups)
+    if (group.kind == ParameterKind::scalar) p[to_size(group.first)] = layout.neutral[to_size(group.first)];
+}
+
+/// The skin in terms of the mesh.
+class HangingSkin {
+ public:
+  explicit HangingSkin(const QuasistaticModel& model) : model_(model) {
+    for (const auto& nodes : model.surface_vertex) {
+      const auto held = [&](Index v) { return std::binary_search(model.fixed.begin(), model.fixed.end(), v); };
+      stiff_.push_back(std::all_of(nodes.begin(), nodes.end(), held) ? 1 : 0);
+    }
+  }
+  /// Tells whether nothing soft moves a vertex of the skin: it stays where the rig has it.
+  bool stiff(std::size_t v) const { return stiff_[v] != 0; }
+  Vec3 position(std::size_t v, const VecX& x) const {
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t k = 0; k < QuasistaticModel::nodes; ++k)
+      sum += model_.surface_weight[v][k] * x.segment<3>(3 * Eigen::Index{model_.surface_vertex[v][k]});
+    return sum;
+  }
+  Quat rotation(std::size_t v, std::span<const Eigen::Vector4d> rotations) const {
+    const auto& nodes = model_.surface_vertex[v];
+    // Nodes of skin that lies outside of the mesh have negative weights, which quaternions don't need.
+    Eigen::Vector4d sum = Eigen::Vector4d::Zero();
+    for (std::size_t k = 0; k < QuasistaticModel::nodes; ++k) {
+      const Eigen::Vector4d& q = rotations[to_size(nodes[k])];
+      sum += (q.dot(sum) < 0 ? -1.0 : 1.0) * std::max(model_.surface_weight[v][k], 0.0) * q;
+    }
+    return Quat(sum).normalized();
+  }
+
+ private:
+  const QuasistaticModel& model_;
+  std::vector<char> stiff_;
+};
+
+/// What clips of one character share.
+struct SharedStillness {
+  const QuasistaticModel& model;
+  HangingSkin skin{model};
+};
+
+/// Solves frames of one clip.
+class FrameSolver {
+ public:
+  FrameSolver(const SharedStillness& shared, const CharacterRig& rig, ExRotatedBody body)
+      : shared_(shared),
+        rig_(rig),
+        pose_(rig.neutral()),
+        turns_(shared.model),
+        collision_(body),
+        solver_(std::move(body)) {
+    rotations_.resize(to_size(shared.model.vertex_count()));
+    numbered_.resize(rotations_.size());
+    skin_.resize(to_size(rig.rig()->vertex_count()));
+  }
+
+  /// The skin's displacements at a moment of a clip, each turned back with the flesh. `anew`: from nothing but the
+  /// pose.
+  QuasistaticReport solve(const ClipMotion& motion, double time, bool anew, const Vec3& gravity,
+                          Eigen::Ref<VecX> local) {
+    motion.sample(time, pose_);
+    without_morphs(rig_.rig()->layout(), pose_.p);
+    const ExRotatedBody& body = solver_.body();
+    turns_.evaluate(pose_.p, rotations_);
+    const std::vector<Vec3> carried = evaluate_all(*shared_.model.rest, pose_.p);
+    if (anew || x_.size() == 0)
+      start(carried);
+    else
+      carry_on(carried);
+    for (Index n = 0; n < body.vertex_count(); ++n) {
+      const auto v = to_size(body.vertex_of()[to_size(n)]);
+      numbered_[to_size(n)] = rotations_[v];
+      if (n >= body.held().begin) x_.segment<3>(3 * Eigen::Index{n}) = carried[v];
+    }
+    const QuasistaticReport report =
+        solver_.solve(numbered_, x_, &collision_, pose_.placement.rotation.conjugate() * gravity, !anew);
+    rotations_before_ = rotations_;
+    carried_before_ = carried;
+    take_skin(local);
+    return report;
+  }
+
+ private:
+  void start(std::span<const Vec3> carried) {
+    x_.resize(3 * std::ssize(carried));
+    for (Index n = 0; n < solver_.body().vertex_count(); ++n)
+      x_.segment<3>(3 * Eigen::Index{n}) = carried[to_size(solver_.body().vertex_of()[to_size(n)])];
+  }
+  /// From where the flesh was relative to its surroundings.
+  void carry_on(std::span<const Vec3> carried) {
+    for (Index n = 0; n < solver_.body().vertex_count(); ++n) {
+      const auto v = to_size(solver_.body().vertex_of()[to_size(n)]);
+      auto x = x_.segment<3>(3 * Eigen::Index{n});
+      const Quat now(rotations_[v]), before(rotations_before_[v]);
+      x = carried[v] + now.normalized() * (before.normalized().conjugate() * (x - carried_before_[v]));
+    }
+  }
+  void take_skin(Eigen::Ref<VecX> local) {
+    const ExRotatedBody& body = solver_.body();
+    in_mesh_.resize(x_.size());
+    for (Index n = 0; n < body.vertex_count(); ++n)
+      in_mesh_.segment<3>(3 * Eigen::Index{body.vertex_of()[to_size(n)]}) = x_.segment<3>(3 * Eigen::Index{n});
+    skin_ = evaluate_all(*rig_.rig(), pose_.p);
+    for (std::size_t v = 0; v < skin_.size(); ++v) {
+      auto u = local.segment<3>(3 * static_cast<Eigen::Index>(v));
+      u.setZero();
+      if (shared_.skin.stiff(v)) continue;
+      u = shared_.skin.rotation(v, rotations_).conjugate() * (shared_.skin.position(v, in_mesh_) - skin_[v]);
+    }
+  }
+
+  const SharedStillness& shared_;
+  const CharacterRig& rig_;
+  CharacterPose pose_;
+  FleshTurns turns_;
+  SelfCollision collision_;
+  QuasistaticSolver solver_;
+  std::vector<Eigen::Vector4d> rotations_, numbered_, rotations_before_;
+  std::vector<Vec3> skin_, carried_before_;
+  VecX x_, in_mesh_;
+};
+
+class QuasistaticRun final : public ClipRun {
+ public:
+  QuasistaticRun(const SharedStillness& shared, const CharacterRig& rig, const Clip& clip, SimulatedClip solved,
+                 ClipRunReport report)
+      : shared_(shared),
+        rig_(rig),
+        clip_(clip),
+        solved_(std::move(solved)),
+        report_(std::move(report)),
+        pose_(rig.neutral()),
+        turns_(shared.model),
+        rotations_(to_size(shared.model.vertex_count())) {}
+
+  double start() const override { return solved_.start; }
+  ClipRunReport report() const override { return report_; }
+  void in_world(double time, std::span<Vec3> displacement) override {
+    in_character(time, displacement);
+    for (Vec3& u : displacement) u = pose_.placement.rotation * u;
+  }
+  void in_character(double time, std::span<Vec3> displacement) override {
+    in_neutral_pose(time, displacement);
+    rig_.sample(clip_, time, ClipWrap::hold, pose_);
+    without_morphs(rig_.rig()->layout(), pose_.p);
+    turns_.evaluate(pose_.p, rotations_);
+    for (std::size_t v = 0; v < displacement.size(); ++v)
+      displacement[v] = shared_.skin.rotation(v, rotations_) * displacement[v];
+  }
+  void in_neutral_pose(double time, std::span<Vec3> displacement) override {
+    const VecX local = solved_.at(time);
+    for (std::size_t v = 0; v < displacement.size(); ++v)
+      displacement[v] = local.segment<3>(3 * static_cast<Eigen::Index>(v));
+  }
+
+ private:
+  const SharedStillness& shared_;
+  const CharacterRig& rig_;
+  const Clip& clip_;
+  SimulatedClip solved_;
+  ClipRunReport report_;
+  CharacterPose pose_;
+  FleshTurns turns_;
+  std::vector<Eigen::Vector4d> rotations_;
+};
+
+class QuasistaticCharacter final : public SoftCharacter {
+ public:
+  QuasistaticCharacter(std::shared_ptr<const CharacterSource> source, QuasistaticModel model)
+      : SoftCharacter(std::move(source)), asset_(std::move(model)), shared_{std::get<QuasistaticModel>(asset_)} {}
+
+  const Asset& asset() const override { return asset_; }
+  std::vector<std::string> warnings() const override { return shared_.model.warnings; }
+  Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
+                                            Progress& progress) const override {
+    const auto begin = Clock::now();
+    Result<SimulatedClip> frames = plan_steps(clip, 3 * vertex_count(), steps_per_frame, settings);
+    SUPPLE_RETURN_IF_ERROR(frames);
+    Result<ExRotatedBody> body = ExRotatedBody::create(shared_.model.mesh, shared_.model.fixed);
+    SUPPLE_RETURN_IF_ERROR(body);
+    FrameSolver solver(shared_, rig(), std::move(*body));
+    const ClipMotion motion(rig(), clip, frames->loop, shared_.model.extent);
+    ClipRunReport report = report_of(*frames);
+    const auto count = static_cast<std::int64_t>(frames->coordinates.cols());
+    const auto first = std::llround((frames->start - motion.start()) / frames->time_step);
+    // A range begins with the group that its first frame belongs to.
+    for (std::int64_t k = -(first % frames_per_group); k < count; ++k) {
+      if (progress.cancelled()) return failure("stopped");
+      VecX skipped(frames->coordinates.rows());
+      const QuasistaticReport frame = solver.solve(
+          motion, frames->start + static_cast<double>(k) * frames->time_step, (first + k) % frames_per_group == 0,
+          settings.gravity, k < 0 ? Eigen::Ref<VecX>(skipped) : Eigen::Ref<VecX>(frames->coordinates.col(k)));
+      if (k < 0) continue;
+      ++report.solved_frames;
+      if (!frame.converged) ++report.recovered;
+      report.penetration = std::max(report.penetration, frame.deepest);
+      report.residual = std::max(report.residual, frame.residual);
+      progress.update(static_cast<double>(k + 1) / static_cast<double>(count));
+    }
+    if (frames->loop) frames->coordinates.col(count - 1) = frames->coordinates.col(0);
+    report.seconds = seconds_since(begin);
+    return std::unique_ptr<ClipRun>(
+        std::make_unique<QuasistaticRun>(shared_, rig(), clip, std::move(*frames), std::move(report)));
+  }
+
+ private:
+  Asset asset_;
+  SharedStillness shared_;
+};
+
+class QuasistaticEngine final : public CharacterEngine {
+ public:
+  std::string_view name() const override { return "quasistatic"; }
+  std::string_view brief() const override { return "flesh at rest in every frame, for fine meshes: folds without lag"; }
+  bool owns(const Asset& asset) const override { return std::holds_alternative<QuasistaticModel>(asset); }
+
+  Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
+                                                    Asset asset) const override {
+    auto* model = std::get_if<QuasistaticModel>(&asset);
+    if (model == nullptr)
+      return input_error(fmt::format(
+          "the asset holds {}, but the engine \"quasistatic\" wants a character's flesh at rest", contents_of(asset)));
+    SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
+    SUPPLE_RETURN_IF_ERROR(check_made_for(model->made_for, *source));
+    return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
+  }
+
+ protected:
+  Result<std::unique_ptr<SoftCharacter>> reduce(std::shared_ptr<const CharacterSource> source,
+                                                const CharacterBody& body, Progress& progress,
+                                                StageStore& /*store*/) const override {
+    QuasistaticBuildSettings settings;
+    settings.frequency.reset();
+    if (tunes_stiffness(source->recipe) && !body.file_materials) settings.frequency = wanted_frequency(source->recipe);
+    settings.base_young = body.base.young;
+    Result<QuasistaticModel> model = build_quasistatic(body.body, source->character, source->rig, settings, progress);
+    SUPPLE_RETURN_IF_ERROR(model);
+    model->name = std::filesystem::path(source->recipe.input).stem().string();
+    model->warnings = body.body.warnings;
+    model->made_for = fingerprint_of(*source);
+    return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
+  }
+};
+
+}  // namespace
+
+const CharacterEngine& quasistatic_engine() {
+  static const QuasistaticEngine engine;
+  return engine;
+}
+
+}  // namespace supple
