@@ -23,6 +23,8 @@ struct BakeSettings {
   std::vector<std::string> clips;  ///< empty: all
   SimulateSettings simulate;       ///< `loop` is overruled by `loops`
   LoopChoice loops = LoopChoice::closing;
+  /// Frames to write, of those that the whole clip has at `rate`, or at 30 a second: the first and the last.
+  std::optional<std::pair<Index, Index>> frames;
   double rate = 0;  ///< frames per second; 0: 30, or as many as keep the motion between them within the tolerance
   BakeFormat format = BakeFormat::glb;
   /// The written motion may be off by this share of the largest displacement, if that is more than the tolerance: what

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int steps_per_frame = 8;
 /// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
-constexpr std::int64_t frames_per_group = 8;
+constexpr std::size_t frames_per_group = 8;
 
 /// p without morph targets: they move the skin after the flesh has.
 void without_morphs(const PoseLayout& layout, std::span<double> p) {
@@ -83,8 +83,7 @@ class FrameSolver {
 
   /// The skin's displacements at a moment of a clip, each turned back with the flesh. `anew`: from nothing but the
   /// pose.
-  QuasistaticReport solve(const ClipMotion& motion, double time, bool anew, const Vec3& gravity,
-                          Eigen::Ref<VecX> local) {
+  QuasistaticReport solve(const ClipMotion& motion, double time, bool anew, const Vec3& gravity, VecX& local) {
     motion.sample(time, pose_);
     without_morphs(rig_.rig()->layout(), pose_.p);
     const ExRotatedBody& body = solver_.body();
@@ -122,7 +121,7 @@ class FrameSolver {
       x = carried[v] + now.normalized() * (before.normalized().conjugate() * (x - carried_before_[v]));
     }
   }
-  void take_skin(Eigen::Ref<VecX> local) {
+  void take_skin(VecX& local) {
     const ExRotatedBody& body = solver_.body();
     in_mesh_.resize(x_.size());
     for (Index n = 0; n < body.vertex_count(); ++n)
@@ -147,9 +146,56 @@ class FrameSolver {
   VecX x_, in_mesh_;
 };
 
+/// Moments of a clip, a whole number of them from its first key to its end, whichever of them a run needs.
+struct FrameGrid {
+  double first = 0, step = 1;  ///< [s]
+  std::int64_t last = 0;
+  bool loop = false;
+
+  FrameGrid(const Clip& clip, const SimulateSettings& settings) {
+    first = std::min(first_key(clip), clip.duration);
+    const double whole = clip.duration - first;
+    loop = settings.loop && whole > 0;
+    last = static_cast<std::int64_t>(std::ceil(whole / (steps_per_frame * settings.time_step) - 1e-9));
+    step = last > 0 ? whole / static_cast<double>(last) : 1;
+  }
+  double place(double time) const { return std::clamp((time - first) / step, 0.0, static_cast<double>(last)); }
+  double time(std::int64_t frame) const { return first + static_cast<double>(frame) * step; }
+  /// The frame that stands for one beyond the ends, or for the end of a loop, which is its start.
+  std::int64_t at(std::int64_t frame) const {
+    if (loop) return (frame + last) % last;
+    return std::clamp<std::int64_t>(frame, 0, last);
+  }
+  /// Frames that cubic interpolation from one time to another looks at.
+  std::vector<char> needed(double from, double to) const {
+    std::vector<char> marks(to_size(last) + 1, 0);
+    const auto begin = static_cast<std::int64_t>(std::floor(place(from))) - 1;
+    const auto end = static_cast<std::int64_t>(std::floor(place(to))) + 2;
+    for (std::int64_t k = begin; k <= end; ++k) marks[to_size(at(k))] = 1;
+    return marks;
+  }
+};
+
+/// Frames at rest: the skin's displacements turned back with the flesh; empty where none was needed.
+struct SolvedFrames {
+  FrameGrid grid;
+  double from = 0, to = 0;  ///< [s] what lies beyond is held
+  std::vector<VecX> frames;
+
+  /// Cubic in between (Catmull-Rom), the same bits whichever other frames were solved.
+  VecX at(double time) const {
+    const double place = grid.place(std::clamp(time, from, to));
+    const auto k = std::min(static_cast<std::int64_t>(place), std::max<std::int64_t>(grid.last - 1, 0));
+    const double t = place - static_cast<double>(k);
+    const auto frame = [&](std::int64_t i) -> const VecX& { return frames[to_size(grid.at(i))]; };
+    const VecX &a = frame(k - 1), &b = frame(k), &c = frame(k + 1), &d = frame(k + 2);
+    return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+  }
+};
+
 class QuasistaticRun final : public ClipRun {
  public:
-  QuasistaticRun(const SharedStillness& shared, const CharacterRig& rig, const Clip& clip, SimulatedClip solved,
+  QuasistaticRun(const SharedStillness& shared, const CharacterRig& rig, const Clip& clip, SolvedFrames solved,
                  ClipRunReport report)
       : shared_(shared),
         rig_(rig),
@@ -160,7 +206,7 @@ class QuasistaticRun final : public ClipRun {
         turns_(shared.model),
         rotations_(to_size(shared.model.vertex_count())) {}
 
-  double start() const override { return solved_.start; }
+  double start() const override { return solved_.from; }
   ClipRunReport report() const override { return report_; }
   void in_world(double time, std::span<Vec3> displacement) override {
     in_character(time, displacement);
@@ -184,7 +230,7 @@ class QuasistaticRun final : public ClipRun {
   const SharedStillness& shared_;
   const CharacterRig& rig_;
   const Clip& clip_;
-  SimulatedClip solved_;
+  SolvedFrames solved_;
   ClipRunReport report_;
   CharacterPose pose_;
   FleshTurns turns_;
@@ -201,36 +247,53 @@ class QuasistaticCharacter final : public SoftCharacter {
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
     const auto begin = Clock::now();
-    Result<SimulatedClip> frames = plan_steps(clip, 3 * vertex_count(), steps_per_frame, settings);
-    SUPPLE_RETURN_IF_ERROR(frames);
+    const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
+    if (settings.from < 0 || settings.from > to)
+      return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
+                                     clip.name, clip.duration, settings.from, to));
     Result<ExRotatedBody> body = ExRotatedBody::create(shared_.model.mesh, shared_.model.fixed);
     SUPPLE_RETURN_IF_ERROR(body);
     FrameSolver solver(shared_, rig(), std::move(*body));
-    const ClipMotion motion(rig(), clip, frames->loop, shared_.model.extent);
-    ClipRunReport report = report_of(*frames);
-    const auto count = static_cast<std::int64_t>(frames->coordinates.cols());
-    const auto first = std::llround((frames->start - motion.start()) / frames->time_step);
-    // A range begins with the group that its first frame belongs to.
-    for (std::int64_t k = -(first % frames_per_group); k < count; ++k) {
+    SolvedFrames solved{FrameGrid(clip, settings), 0, to, {}};
+    solved.from = std::min(std::max(settings.from, solved.grid.first), to);
+    ClipRunReport report;
+    report.loop = solved.grid.loop;
+    SUPPLE_RETURN_IF_ERROR(solve_frames(clip, settings, solver, solved, report, progress));
+    report.seconds = seconds_since(begin);
+    return std::unique_ptr<ClipRun>(std::make_unique<QuasistaticRun>(shared_, rig(), clip, std::move(solved), report));
+  }
+
+ private:
+  /// Group by group, each from its first frame to the last that is needed.
+  Status solve_frames(const Clip& clip, const SimulateSettings& settings, FrameSolver& solver, SolvedFrames& solved,
+                      ClipRunReport& report, Progress& progress) const {
+    const FrameGrid& grid = solved.grid;
+    const ClipMotion motion(rig(), clip, grid.loop, shared_.model.extent);
+    const std::vector<char> needed = grid.needed(solved.from, solved.to);
+    solved.frames.resize(needed.size());
+    for (std::size_t k = 0; k < needed.size(); ++k) {
+      const auto group_end = std::min(needed.size(), k - k % frames_per_group + frames_per_group);
+      if (std::find(needed.begin() + static_cast<std::ptrdiff_t>(k),
+                    needed.begin() + static_cast<std::ptrdiff_t>(group_end),
+                    1) == needed.begin() + static_cast<std::ptrdiff_t>(group_end)) {
+        k = group_end - 1;
+        continue;
+      }
       if (progress.cancelled()) return failure("stopped");
-      VecX skipped(frames->coordinates.rows());
-      const QuasistaticReport frame = solver.solve(
-          motion, frames->start + static_cast<double>(k) * frames->time_step, (first + k) % frames_per_group == 0,
-          settings.gravity, k < 0 ? Eigen::Ref<VecX>(skipped) : Eigen::Ref<VecX>(frames->coordinates.col(k)));
-      if (k < 0) continue;
+      VecX local(3 * Eigen::Index{vertex_count()});
+      const QuasistaticReport frame = solver.solve(motion, grid.time(static_cast<std::int64_t>(k)),
+                                                   k % frames_per_group == 0, settings.gravity, local);
+      progress.update(static_cast<double>(k + 1) / static_cast<double>(needed.size()));
+      if (needed[k] == 0) continue;
+      solved.frames[k] = std::move(local);
       ++report.solved_frames;
       if (!frame.converged) ++report.recovered;
       report.penetration = std::max(report.penetration, frame.deepest);
       report.residual = std::max(report.residual, frame.residual);
-      progress.update(static_cast<double>(k + 1) / static_cast<double>(count));
     }
-    if (frames->loop) frames->coordinates.col(count - 1) = frames->coordinates.col(0);
-    report.seconds = seconds_since(begin);
-    return std::unique_ptr<ClipRun>(
-        std::make_unique<QuasistaticRun>(shared_, rig(), clip, std::move(*frames), std::move(report)));
+    return {};
   }
 
- private:
   Asset asset_;
   SharedStillness shared_;
 };

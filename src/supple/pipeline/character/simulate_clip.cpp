@@ -126,9 +126,8 @@ Status run_once(ClipDrive& drive, const SimulateSettings& settings, double first
   return {};
 }
 
-}  // namespace
-
-Result<SimulatedClip> plan_steps(const Clip& clip, Index state_size, int every, const SimulateSettings& settings) {
+/// Which steps of the clip are taken; no coordinates yet. The count of steps is their columns.
+Result<SimulatedClip> plan_steps(const Clip& clip, Index state_size, const SimulateSettings& settings) {
   const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
   const double from = std::min(std::max(settings.from, first_key(clip)), clip.duration);
   if (settings.from < 0 || settings.from > to || from > to)
@@ -139,8 +138,8 @@ Result<SimulatedClip> plan_steps(const Clip& clip, Index state_size, int every, 
   const double whole = clip.duration - first;
   result.loop = settings.loop && whole > 0;
   // The clip is a whole number of steps, so that none looks beyond its end; a range of it takes the same steps.
-  const double wanted = every * settings.time_step, whole_steps = std::ceil(whole / wanted - 1e-9);
-  result.time_step = whole_steps > 0 ? whole / whole_steps : wanted;
+  const double whole_steps = std::ceil(whole / settings.time_step - 1e-9);
+  result.time_step = whole_steps > 0 ? whole / whole_steps : settings.time_step;
   const double skipped = result.loop ? 0 : std::floor((from - first) / result.time_step + 1e-9);
   result.start = first + skipped * result.time_step;
   const double end = result.loop ? clip.duration : to;
@@ -148,6 +147,8 @@ Result<SimulatedClip> plan_steps(const Clip& clip, Index state_size, int every, 
   result.coordinates = MatX::Zero(state_size, steps + 1);
   return result;
 }
+
+}  // namespace
 
 VecX SimulatedClip::at(double time) const {
   const Eigen::Index last = coordinates.cols() - 1;
@@ -184,7 +185,7 @@ namespace {
 /// Takes the clip's steps one way. A result whose flesh broke down on the way is one, but not a good one.
 Result<SimulatedClip> attempt_clip(FleshStepper& flesh, const CharacterRig& rig, const Clip& clip, double extent,
                                    const SimulateSettings& settings, double gain, Progress& progress) {
-  Result<SimulatedClip> result = plan_steps(clip, flesh.state_size(), 1, settings);
+  Result<SimulatedClip> result = plan_steps(clip, flesh.state_size(), settings);
   SUPPLE_RETURN_IF_ERROR(result);
   SUPPLE_RETURN_IF_ERROR(flesh.begin(result->time_step, gain));
   const ClipMotion motion(rig, clip, result->loop, extent);

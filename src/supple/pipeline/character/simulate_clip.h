@@ -77,10 +77,6 @@ class FleshStepper {
 /// [m/s²].
 SoftStepSettings dynamics_settings(const SimulateSettings& settings, double frequency, double most_acceleration = 0);
 
-/// Which moments of the clip a run takes, `every` time steps apart; one column each, zero. A range of a clip has
-/// moments of the whole. Fails on a range that the clip doesn't have.
-Result<SimulatedClip> plan_steps(const Clip& clip, Index state_size, int every, const SimulateSettings& settings);
-
 /// `extent`: the character's largest [m], that cuts are told by and gaps of loops are compared with. Fails on a range
 /// that the clip doesn't have, when the stepper does, and when it is cancelled.
 Result<SimulatedClip> simulate_clip(FleshStepper& flesh, const CharacterRig& rig, const Clip& clip, double extent,
