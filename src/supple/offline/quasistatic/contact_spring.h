@@ -18,10 +18,14 @@ struct ContactSpring {
   std::array<double, 4> weight{};
   Vec3 normal = Vec3::Zero();  ///< away from what was entered
   double offset = 0;
-  double stiffness = 0;  ///< [N/m]
+  double stiffness = 0;   ///< [N/m]
+  double lead = 0;        ///< [m]
+  std::int64_t key = -1;  ///< which contact this is, from search to search
 
   /// How far along the normal: negative where it is inside.
   double gap(const VecX& x) const { return along(x) - offset; }
+  /// How much the spring is compressed, as a negative number.
+  double strain(const VecX& x) const { return gap(x) - lead; }
   double along(const VecX& x) const {
     double sum = 0;
     for (std::size_t k = 0; k < 4; ++k)

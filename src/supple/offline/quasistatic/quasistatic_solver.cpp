@@ -122,11 +122,11 @@ void QuasistaticSolver::add_contact_forces(const VecX& x, VecX& f, QuasistaticRe
   active_.clear();
   report.deepest = 0;
   for (const ContactSpring& spring : springs_) {
-    const double gap = spring.gap(x);
-    if (gap >= 0) continue;
+    const double strain = spring.strain(x);
+    if (strain >= 0) continue;
     active_.push_back(spring);
-    report.deepest = std::max(report.deepest, -gap);
-    spring.add_force(spring.stiffness * gap, body_.free().end, f);
+    report.deepest = std::max(report.deepest, -spring.gap(x));
+    spring.add_force(spring.stiffness * strain, body_.free().end, f);
   }
   report.contacts = static_cast<Index>(active_.size());
 }
@@ -146,7 +146,7 @@ double QuasistaticSolver::length_of_step(Range range, const VecX& x, const VecX&
     for (std::size_t k = 0; k < 4; ++k)
       if (spring.vertex[k] >= 0 && spring.vertex[k] < body_.free().end)
         slope += spring.weight[k] * spring.normal.dot(delta.segment<3>(3 * Eigen::Index{spring.vertex[k]}));
-    lines.push_back({spring.gap(x), slope, spring.stiffness});
+    lines.push_back({spring.strain(x), slope, spring.stiffness});
   }
   const auto derivative = [&](double t) {
     double sum = -elastic + t * curvature;
@@ -246,37 +246,60 @@ void QuasistaticSolver::find_forces(const VecX& x, QuasistaticReport& report) {
   add_contact_forces(x, r_, report);
 }
 
+void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report) {
+  const auto start = Clock::now();
+  if (report.looks > 0) {
+    pressed_.clear();
+    for (const ContactSpring& spring : springs_)
+      if (const double strain = spring.strain(x); strain < 0) pressed_[spring.key] = -strain * spring.stiffness;
+  }
+  contacts.find(x, springs_);
+  // Where bones leave no room, nothing is gained by pushing harder; and what is deep inside comes out in several goes,
+  // because on its way it may meet other skin.
+  const double most = 2 * body_.mean_edge(), deep = 0.5 * body_.mean_edge();
+  for (ContactSpring& spring : springs_) {
+    const double gap = spring.gap(x);
+    if (gap < -deep)
+      spring.lead = gap + deep;
+    else if (const auto found = pressed_.find(spring.key); found != pressed_.end())
+      spring.lead = std::min(most, found->second / spring.stiffness);
+  }
+  ++report.looks;
+  report.contact_seconds += seconds_since(start);
+}
+
 QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rotations, VecX& x, ContactSource* contacts,
                                            const Vec3& gravity, bool near) {
   QuasistaticReport report;
   const auto start = Clock::now();
   turn(rotations);
   springs_.clear();
+  if (!near) pressed_.clear();
   for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
   report.pose_seconds = seconds_since(start);
   const Range free = body_.free(), boundary = body_.boundary();
   const bool surface = settings_.method == QuasistaticMethod::surface;
   const double count = std::sqrt(static_cast<double>(free.count()));
   const double target = settings_.tolerance * unit_force_ * count;
-  const auto look = [&] {
-    const auto begin = Clock::now();
-    contacts->find(x, springs_);
-    ++report.looks;
-    report.contact_seconds += seconds_since(begin);
-  };
+  int looks_left = settings_.most_looks, stalled = 0;
+  double least_change = std::numeric_limits<double>::infinity();
   int rounds_since_look = near ? settings_.rounds_per_look : 0;
   for (;; ++report.rounds, ++rounds_since_look) {
     if (surface) relax_interior(x, 0.5 * target, report);
     find_forces(x, report);
     double force = part(r_, free).norm();
     report.converged = force <= target;
-    if (contacts != nullptr && report.looks < settings_.most_looks && report.rounds < settings_.most_rounds &&
-        (report.converged || rounds_since_look >= settings_.rounds_per_look)) {
-      look();
+    if (contacts != nullptr && report.rounds < settings_.most_rounds &&
+        (report.converged || rounds_since_look >= settings_.rounds_per_look) && looks_left-- > 0) {
+      look_for_contacts(x, *contacts, report);
       rounds_since_look = 0;
       find_forces(x, report);
       force = part(r_, free).norm();
       report.converged = force <= target;
+      // Searches that bring no more than the one before bring nothing.
+      stalled = force > 0.5 * least_change ? stalled + 1 : 0;
+      least_change = std::min(least_change, force);
+      if (stalled == settings_.patience) looks_left = 0;
     }
     report.residual = force / (unit_force_ * count);
     if (report.converged || report.rounds == settings_.most_rounds) break;
@@ -287,7 +310,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   }
   // What is inside something now, whichever springs there were.
   if (contacts != nullptr) {
-    look();
+    look_for_contacts(x, *contacts, report);
     report.deepest = 0;
     for (const ContactSpring& spring : springs_) report.deepest = std::max(report.deepest, -spring.gap(x));
   }

@@ -22,6 +22,8 @@
 #include "supple/offline/quasistatic/exrotated_body.h"
 #include "supple/offline/quasistatic/schur_preconditioner.h"
 
+#include <unordered_map>
+
 namespace supple {
 
 enum class QuasistaticMethod { surface, volume };
@@ -31,12 +33,13 @@ struct QuasistaticSettings {
   /// On the mean force that is left on a vertex, as a share of what it takes to push one by an edge's length.
   double tolerance = 1e-5;
   int most_rounds = 60;          ///< Newton iterations
-  int rounds_per_look = 4;       ///< at most, between searches for contacts
-  int most_looks = 8;            ///< after these, the contacts that are known are solved for
+  int rounds_per_look = 3;       ///< at most, between searches for contacts
+  int patience = 3;              ///< searches that may bring no less change than those before
+  int most_looks = 12;           ///< after these, the contacts that are known are solved for
   int most_iterations = 2000;    ///< of conjugate gradients, for each of them
   double round_tolerance = 0.1;  ///< by which each Newton iteration reduces the force at least
   bool precondition = true;      ///< false: to compare with
-  SchurSettings schur;
+  SchurSettings schur = {};
 };
 
 struct QuasistaticReport {
@@ -86,14 +89,16 @@ class QuasistaticSolver {
   void move_boundary(VecX& x, double target, QuasistaticReport& report);
   void move_volume(VecX& x, double target, QuasistaticReport& report);
   void find_forces(const VecX& x, QuasistaticReport& report);
+  void look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report);
 
   ExRotatedBody body_;
   QuasistaticSettings settings_;
   BlockIncompleteCholesky interior_, boundary_, volume_;
   double unit_force_ = 1;
   std::vector<Eigen::Matrix3f> turn_;
-  std::vector<ContactSpring> springs_;  ///< that were found
-  std::vector<ContactSpring> active_;   ///< that push
+  std::vector<ContactSpring> springs_;                ///< that were found
+  std::vector<ContactSpring> active_;                 ///< that push
+  std::unordered_map<std::int64_t, double> pressed_;  ///< with which force, by their keys
   VecX gravity_, f_;
   VecX r_, z_, p_, q_, w_, y_, v_, delta_;
   std::vector<float> scratch_;

@@ -12,8 +12,8 @@
 namespace supple {
 
 struct SchurSettings {
-  int reach = 4;     ///< edges
-  int distance = 5;  ///< edges
+  int reach = 3;     ///< edges
+  int distance = 4;  ///< edges
 };
 
 /// Of the boundary of a body in its reference pose, whose interior has that factor. Rows of the result's order are

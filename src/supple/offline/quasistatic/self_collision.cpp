@@ -85,6 +85,7 @@ void SelfCollision::hang(std::size_t proxy, Index triangle, const Vec3& weights,
   const Triangle& corners = skin_.triangles[to_size(triangle)];
   spring.vertex[0] = proxies_[proxy];
   spring.weight[0] = 1;
+  spring.key = proxies_[proxy];
   double other = 0;
   for (std::size_t k = 0; k < 3; ++k) {
     const double beta = weights[static_cast<Eigen::Index>(k)];

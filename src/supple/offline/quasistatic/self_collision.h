@@ -17,7 +17,7 @@
 namespace supple {
 
 struct SelfCollisionSettings {
-  double stiffness = 10;       ///< of springs, times what holds a vertex of the skin
+  double stiffness = 1;        ///< of springs, times what holds a vertex of the skin
   double neighbourhood = 1.2;  ///< in edges of the skin
   double reach = 1;            ///< in edges of the skin
   double facing = 0.3;         ///< the cosine between normals of a vertex and of what it has entered is less

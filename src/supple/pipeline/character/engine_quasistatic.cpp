@@ -5,6 +5,7 @@
 
 #include "supple/base/clock.h"
 #include "supple/offline/quasistatic/build_quasistatic.h"
+#include "supple/offline/quasistatic/colliders.h"
 #include "supple/offline/quasistatic/flesh_turns.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
 #include "supple/offline/quasistatic/self_collision.h"
@@ -69,12 +70,14 @@ struct SharedStillness {
 /// Solves frames of one clip.
 class FrameSolver {
  public:
-  FrameSolver(const SharedStillness& shared, const CharacterRig& rig, ExRotatedBody body)
+  FrameSolver(const SharedStillness& shared, const CharacterRig& rig, ExRotatedBody body,
+              std::vector<Collider> colliders)
       : shared_(shared),
         rig_(rig),
         pose_(rig.neutral()),
         turns_(shared.model),
         collision_(body),
+        colliders_(body, std::move(colliders)),
         solver_(std::move(body)) {
     rotations_.resize(to_size(shared.model.vertex_count()));
     numbered_.resize(rotations_.size());
@@ -87,6 +90,7 @@ class FrameSolver {
     motion.sample(time, pose_);
     without_morphs(rig_.rig()->layout(), pose_.p);
     const ExRotatedBody& body = solver_.body();
+    colliders_.place(pose_.placement);
     turns_.evaluate(pose_.p, rotations_);
     const std::vector<Vec3> carried = evaluate_all(*shared_.model.rest, pose_.p);
     if (anew || x_.size() == 0)
@@ -99,7 +103,7 @@ class FrameSolver {
       if (n >= body.held().begin) x_.segment<3>(3 * Eigen::Index{n}) = carried[v];
     }
     const QuasistaticReport report =
-        solver_.solve(numbered_, x_, &collision_, pose_.placement.rotation.conjugate() * gravity, !anew);
+        solver_.solve(numbered_, x_, &contacts_, pose_.placement.rotation.conjugate() * gravity, !anew);
     rotations_before_ = rotations_;
     carried_before_ = carried;
     take_skin(local);
@@ -140,6 +144,8 @@ class FrameSolver {
   CharacterPose pose_;
   FleshTurns turns_;
   SelfCollision collision_;
+  ColliderContacts colliders_;
+  JoinedContacts contacts_{{&collision_, &colliders_}};
   QuasistaticSolver solver_;
   std::vector<Eigen::Vector4d> rotations_, numbered_, rotations_before_;
   std::vector<Vec3> skin_, carried_before_;
@@ -253,7 +259,12 @@ class QuasistaticCharacter final : public SoftCharacter {
                                      clip.name, clip.duration, settings.from, to));
     Result<ExRotatedBody> body = ExRotatedBody::create(shared_.model.mesh, shared_.model.fixed);
     SUPPLE_RETURN_IF_ERROR(body);
-    FrameSolver solver(shared_, rig(), std::move(*body));
+    std::vector<Collider> colliders = source().recipe.colliders;
+    for (Collider& collider : colliders) {  // the character was brought near the origin
+      collider.at -= source().place;
+      collider.to -= source().place;
+    }
+    FrameSolver solver(shared_, rig(), std::move(*body), std::move(colliders));
     SolvedFrames solved{FrameGrid(clip, settings), 0, to, {}};
     solved.from = std::min(std::max(settings.from, solved.grid.first), to);
     ClipRunReport report;
