@@ -74,8 +74,10 @@ void ColliderContacts::find(const VecX& x, std::vector<ContactSpring>& springs) 
 }
 
 void JoinedContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
+  const std::vector<ContactSpring> before = std::move(springs);
   springs.clear();
   for (ContactSource* source : sources_) {
+    found_ = before;
     source->find(x, found_);
     springs.insert(springs.end(), found_.begin(), found_.end());
   }

@@ -43,8 +43,8 @@ struct ContactSpring {
 class ContactSource {
  public:
   virtual ~ContactSource() = default;
-  /// Overwrites `springs` with those of what is inside something at positions x, or
-  /// may soon be. A spring pushes only while its gap is negative.
+  /// Overwrites `springs`, which are those of the last search or none, with those of what is inside something at
+  /// positions x, or may soon be. A spring pushes only while its gap is negative.
   virtual void find(const VecX& x, std::vector<ContactSpring>& springs) = 0;
 };
 

@@ -273,8 +273,10 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   QuasistaticReport report;
   const auto start = Clock::now();
   turn(rotations);
-  springs_.clear();
-  if (!near) pressed_.clear();
+  if (!near) {
+    springs_.clear();
+    pressed_.clear();
+  }
   for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
   report.pose_seconds = seconds_since(start);
   const Range free = body_.free(), boundary = body_.boundary();
@@ -310,7 +312,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   }
   // What is inside something now, whichever springs there were.
   if (contacts != nullptr) {
-    look_for_contacts(x, *contacts, report);
+    if (rounds_since_look > 0) look_for_contacts(x, *contacts, report);
     report.deepest = 0;
     for (const ContactSpring& spring : springs_) report.deepest = std::max(report.deepest, -spring.gap(x));
   }

@@ -123,7 +123,9 @@ bool SelfCollision::inside(std::size_t proxy, const VecX& x, ContactSpring& spri
   return spring.normal.allFinite();
 }
 
-bool SelfCollision::before(std::size_t proxy, const VecX& x, const TriangleTree& now, ContactSpring& spring) const {
+/// `now`: some of the skin's triangles as they are, `triangles`: which.
+bool SelfCollision::before(std::size_t proxy, const VecX& x, const TriangleTree& now, std::span<const Index> triangles,
+                           ContactSpring& spring) const {
   const Vec3 point = at(x, proxies_[proxy]);
   Index found = -1;
   Vec3 weights = Vec3::Zero();
@@ -131,7 +133,7 @@ bool SelfCollision::before(std::size_t proxy, const VecX& x, const TriangleTree&
     const auto& [a, b, c] = now.corners()[place];
     const Vec3 nearest = nearest_point_of_triangle(point, a, b, c);
     if (!((nearest - point).norm() < reach)) return;
-    const Index triangle = now.triangle(place);
+    const Index triangle = triangles[to_size(now.triangle(place))];
     const Vec3 w = weights_in_triangle(nearest, a, b, c);
     Vec3 at_rest = Vec3::Zero();
     for (int k = 0; k < 3; ++k)
@@ -155,12 +157,31 @@ void SelfCollision::find(const VecX& x, std::vector<ContactSpring>& springs) {
   Surface skin = skin_;
   for (std::size_t i = 0; i < proxies_.size(); ++i) skin.vertices[i] = at(x, proxies_[i]);
   normals_ = vertex_normals(skin.triangles, skin.vertices);
-  const TriangleTree now(skin);
   std::vector<ContactSpring> found(proxies_.size());
   std::vector<char> touches(proxies_.size(), 0);
+  parallel_for(std::ssize(proxies_), 64,
+               [&](std::int64_t k) { touches[to_size(k)] = inside(to_size(k), x, found[to_size(k)]) ? 1 : 0; });
+  Bounds around;
+  for (std::size_t i = 0; i < touches.size(); ++i)
+    if (touches[i] != 0) around.add(skin.vertices[i]);
+  for (const ContactSpring& spring : springs)
+    if (spring.vertex[1] >= 0) around.add(at(x, spring.vertex[0]));
+  if (around.empty()) return springs.clear();
+  const Vec3 margin = Vec3::Constant(4 * edge_);
+  const auto near = [&](Index i) {
+    const auto v = skin.vertices[to_size(i)].array();
+    return (v >= (around.min - margin).array()).all() && (v <= (around.max + margin).array()).all();
+  };
+  std::vector<Index> triangles;
+  for (std::size_t t = 0; t < skin_.triangles.size(); ++t)
+    if (std::any_of(skin_.triangles[t].begin(), skin_.triangles[t].end(), near))
+      triangles.push_back(static_cast<Index>(t));
+  skin.triangles.clear();
+  for (const Index t : triangles) skin.triangles.push_back(skin_.triangles[to_size(t)]);
+  const TriangleTree now(skin);
   parallel_for(std::ssize(proxies_), 64, [&](std::int64_t k) {
     const auto i = to_size(k);
-    touches[i] = inside(i, x, found[i]) || before(i, x, now, found[i]) ? 1 : 0;
+    if (touches[i] == 0 && near(static_cast<Index>(k))) touches[i] = before(i, x, now, triangles, found[i]) ? 1 : 0;
   });
   springs.clear();
   for (std::size_t i = 0; i < found.size(); ++i)

@@ -32,7 +32,8 @@ class SelfCollision final : public ContactSource {
 
  private:
   bool inside(std::size_t proxy, const VecX& x, ContactSpring& spring) const;
-  bool before(std::size_t proxy, const VecX& x, const TriangleTree& now, ContactSpring& spring) const;
+  bool before(std::size_t proxy, const VecX& x, const TriangleTree& now, std::span<const Index> triangles,
+              ContactSpring& spring) const;
   /// Neither its own skin nor turned the same way.
   bool may_touch(std::size_t proxy, Index triangle, const Vec3& at_rest) const;
   void hang(std::size_t proxy, Index triangle, const Vec3& weights, ContactSpring& spring) const;
