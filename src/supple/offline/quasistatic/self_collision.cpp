@@ -40,6 +40,7 @@ double own_stiffness(const ExRotatedBody& body, Index v) {
 SelfCollision::SelfCollision(const ExRotatedBody& body, const SelfCollisionSettings& settings)
     : settings_(settings),
       rest_(body.rest()),
+      free_end_(body.free().end),
       edge_(mean_edge_of(body.skin().surface)),
       tets_(body.elements(), body.rest()),
       skin_(body.skin().surface),
@@ -75,6 +76,9 @@ void SelfCollision::aim(const VecX& x, ContactSpring& spring) const {
 bool SelfCollision::may_touch(std::size_t proxy, Index triangle, const Vec3& at_rest) const {
   const Triangle& corners = skin_.triangles[to_size(triangle)];
   if (std::find(corners.begin(), corners.end(), static_cast<Index>(proxy)) != corners.end()) return false;
+  // Where bones hold both sides, springs change nothing.
+  const auto held = [&](Index i) { return proxies_[to_size(i)] >= free_end_; };
+  if (held(static_cast<Index>(proxy)) && std::all_of(corners.begin(), corners.end(), held)) return false;
   if ((at_rest - skin_.vertices[proxy]).norm() < settings_.neighbourhood * edge_) return false;
   Vec3 facing = Vec3::Zero();
   for (const Index corner : corners) facing += normals_[to_size(corner)];

@@ -41,6 +41,7 @@ class SelfCollision final : public ContactSource {
 
   SelfCollisionSettings settings_;
   std::vector<Vec3> rest_;
+  Index free_end_;
   double edge_;  ///< mean, of the skin
   TetTree tets_;
   Surface skin_;  ///< at rest; vertices are proxies
