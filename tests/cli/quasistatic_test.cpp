@@ -62,6 +62,22 @@ TEST_F(QuasistaticCli, PartsHaveTheBitsOfTheWhole) {
   EXPECT_EQ(frames("part", 0, 6), frames("whole", 9, 6));
 }
 
+TEST_F(QuasistaticCli, CollidersOfARecipeKeepFleshOut) {
+  const auto bake_with = [&](const std::string& collider) {
+    spill(folder / "r.toml", "input = \"x_shape.glb\"\n[body]\ntets = 1500\n" + collider);
+    return Words{"bake", "r.toml", "--engine", "quasistatic", "--no-cache", "-o", "c.glb", "--frames", "0:1"};
+  };
+  const nlohmann::json free = supple_json(bake_with(""));
+  const nlohmann::json far =
+      supple_json(bake_with("[[collider]]\nshape = \"capsule\"\nat = [90, 0, 0]\nto = [90, 1, 0]\nradius = 0.5\n"));
+  EXPECT_EQ(far["clips"][0]["rms_m"], free["clips"][0]["rms_m"]);
+  const nlohmann::json pressed = supple_json(bake_with("[[collider]]\nshape = \"plane\"\nat = [0, 0.02, 0]\n"));
+  EXPECT_NE(pressed["clips"][0]["rms_m"], free["clips"][0]["rms_m"]);
+  expect_refusal(bake_with("[[collider]]\nshape = \"sphere\"\n"), 3, "radius");
+  expect_refusal(bake_with("[[collider]]\nshape = \"cone\"\n"), 3, "capsule");
+  expect_refusal(bake_with("[[collider]]\nshape = \"plane\"\nnormal = [0, 0, 0]\n"), 3, "direction");
+}
+
 TEST_F(QuasistaticCli, TellsWhatIsWrongWithFrames) {
   const Words bake = {"bake", "x_shape.glb", "-o", "no.glb", "--tets", "1500", "--no-cache", "--frames"};
   const auto with = [&](const Words& more) {
