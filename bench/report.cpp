@@ -211,7 +211,7 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
-std::vector<std::string> benchmark_names() { return {"fem", "subspace", "pose", "domains"}; }
+std::vector<std::string> benchmark_names() { return {"fem", "subspace", "pose", "domains", "quasistatic"}; }
 
 Result<Report> run(const std::string& name, const Options& options) {
   const int threads = thread_count();
@@ -221,6 +221,7 @@ Result<Report> run(const std::string& name, const Options& options) {
   if (name == "subspace") report = run_subspace(options);
   if (name == "pose") report = run_pose(options);
   if (name == "domains") report = run_domains(options);
+  if (name == "quasistatic") report = run_quasistatic(options);
   set_thread_count(threads);
   if (!report)
     return usage_error(

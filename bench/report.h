@@ -90,6 +90,8 @@ Report run_subspace(const Options& options);
 Report run_pose(const Options& options);
 /// Trees of reduced domains: the 2011 paper's Table 1, accuracy, conservation and time against the number of domains.
 Report run_domains(const Options& options);
+/// Flesh at rest: the 2014 paper's tables of section 7 and iterations of Figure 4. All cores.
+Report run_quasistatic(const Options& options);
 /// Parts of run_pose: Table 3, the steps of our characters beside their full simulations, with the stages of a step
 /// (Table 2), the comparisons of Figures 4 to 15, a character of 50,000 tetrahedra, and a crowd.
 void add_pose_characters(Report& report, const Options& options);

@@ -120,6 +120,23 @@ void fill_full(const FullModel& model, Json& out) {
   out["frequency_hz"] = model.flesh_frequency;
 }
 
+void fill_still(const QuasistaticModel& model, Json& out) {
+  out["tets"] = model.mesh.elements.size();
+  out["vertices"] = model.vertex_count();
+  out["held_vertices"] = model.fixed.size();
+  out["surface_vertices"] = model.surface_vertex_count();
+  out["turning_sites"] = model.site_count();
+}
+
+void add_still(ReportRows& out, const QuasistaticModel& model) {
+  out.row("character", "{}, {:.3g} m large, {} parameters of its rig", model.name, model.extent,
+          model.rest->layout().groups.size());
+  out.row("body", "{} tetrahedra, {} of {} vertices held by bones", model.mesh.elements.size(), model.fixed.size(),
+          model.vertex_count());
+  out.row("flesh", "at rest in every pose, turned by {} sites", model.site_count());
+  fill_still(model, out.json);
+}
+
 void add_full(ReportRows& out, const FullModel& model) {
   const std::size_t held = model.fixed.size();
   out.row("character", "{}, {:.3g} m large, {} parameters of its rig", model.name, model.extent,
@@ -218,11 +235,15 @@ void tell_body(const Asset& asset, Session& session) {
                  full->fixed.size(), full->vertex_count());
     session.line("flesh         sways at {:.3g} Hz; every vertex is simulated", full->flesh_frequency);
   }
+  if (const auto* still = std::get_if<QuasistaticModel>(&asset))
+    session.line("body          {} tetrahedra, {} of {} vertices held by bones; at rest in every frame",
+                 still->mesh.elements.size(), still->fixed.size(), still->vertex_count());
 }
 
 void fill_body(const Asset& asset, Json& out) {
   if (const auto* reduced = std::get_if<CharacterAsset>(&asset)) fill_reduced(*reduced, out);
   if (const auto* full = std::get_if<FullModel>(&asset)) fill_full(*full, out);
+  if (const auto* still = std::get_if<QuasistaticModel>(&asset)) fill_still(*still, out);
 }
 
 Result<MeshReport> describe_asset(const std::filesystem::path& path) {
@@ -243,6 +264,7 @@ Result<MeshReport> describe_asset(const std::filesystem::path& path) {
   if (const auto* object = std::get_if<SubspaceModel>(&*asset)) add_model(out, *object);
   if (const auto* character = std::get_if<CharacterAsset>(&*asset)) add_character(out, *character);
   if (const auto* full = std::get_if<FullModel>(&*asset)) add_full(out, *full);
+  if (const auto* still = std::get_if<QuasistaticModel>(&*asset)) add_still(out, *still);
   if (const auto* domains = std::get_if<DomainModel>(&*asset)) add_domains(out, *domains);
   return MeshReport{std::move(out.text), std::move(out.json)};
 }

@@ -9,6 +9,7 @@
 
 #include <sys/resource.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +21,7 @@ struct Options : CharacterOptions {
   std::vector<std::string> inputs;
   std::string output, asset;
   std::vector<std::string> clips, motions;
+  std::string frames;
   std::optional<double> from, to, tolerance;
   int most_morphs = 24;
   std::string loop = "auto", format, gravity, wind;
@@ -45,6 +47,13 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   settings.simulate.damping_ratio = wanted_damping(recipe);
   settings.simulate.from = options.from.value_or(0);
   settings.simulate.to = options.to;
+  if (!options.frames.empty()) {
+    Index first = 0, last = 0;
+    char end = 0;
+    if (std::sscanf(options.frames.c_str(), "%d:%d%c", &first, &last, &end) != 2 || first < 0 || last < first)
+      return usage_error(fmt::format("--frames {}: two frames as in 0:23, the first and the last", options.frames));
+    settings.frames = {first, last};
+  }
   settings.simulate.preroll = options.preroll;
   settings.simulate.drag = options.drag.value_or(0);
   const Result<Vec3> gravity = vector_of("--gravity", options.gravity);
@@ -116,6 +125,11 @@ void tell_clips(const BakeReport& report, Session& session) {
     if (clip.restraint < 1)
       session.line("              held back to {:.0f} %, since it flew apart with more; firmer flesh needs no help",
                    100 * clip.restraint);
+    if (clip.solved_frames > 0)
+      session.line("              {} frames at rest{}; worst penetration {:.3f} % of the height, worst residual {:.1e}",
+                   clip.solved_frames,
+                   clip.recovered > 0 ? fmt::format(", {} of them not quite", clip.recovered) : std::string(),
+                   percent(clip.penetration, report.height), clip.residual);
     if (clip.loop && clip.gap > 0.01)
       session.line("              the loop doesn't settle: its end was brought back by {:.1f} % of the height",
                    100 * clip.gap);
@@ -128,7 +142,7 @@ void tell_frequency(const SoftCharacter& soft, Session& session, Json& out) {
   const auto* reduced = std::get_if<CharacterAsset>(&soft.asset());
   const auto* full = std::get_if<FullModel>(&soft.asset());
   const double delivered = reduced ? reduced->flesh_frequency : full ? full->flesh_frequency : 0;
-  if (!tunes_stiffness(recipe)) return;
+  if (!tunes_stiffness(recipe) || (reduced == nullptr && full == nullptr)) return;
   const double asked = wanted_frequency(recipe);
   out["asked_hz"] = asked;
   constexpr double agree = 0.1;
@@ -180,7 +194,7 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
   fill_body(soft.asset(), out);
   out["height_m"] = report.height;
   out["gain"] = report.gain;
-  for (const BakedClipReport& clip : report.clips)
+  for (const BakedClipReport& clip : report.clips) {
     out["clips"].push_back({{"name", clip.name},
                             {"duration_s", clip.duration},
                             {"frames", clip.frames},
@@ -202,6 +216,11 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                             {"loop_gap", clip.gap},
                             {"cuts", clip.cuts},
                             {"recovered_steps", clip.recovered}});
+    if (clip.solved_frames > 0)
+      out["clips"].back().update({{"solved_frames", clip.solved_frames},
+                                  {"worst_penetration_m", clip.penetration},
+                                  {"worst_residual", clip.residual}});
+  }
   const CompressionReport& c = report.glb.compression;
   out["morphs"] = {{"targets", c.targets},
                    {"keys", c.keys},
@@ -359,6 +378,12 @@ Status check_options(const Options& options) {
   const std::string extension = std::filesystem::path(options.output).extension().string();
   if (options.inputs.size() == 1 && !writes_caches(options) && extension != ".glb" && extension != ".gltf")
     return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
+  if (!options.frames.empty() && options.asset.empty() && options.engine != "quasistatic")
+    return usage_error(
+        "--frames bakes parts that equal the whole, which takes frames that don't depend on each other: add --engine "
+        "quasistatic, or use --from and --to");
+  if (!options.frames.empty() && (options.from || options.to))
+    return usage_error("--frames and --from or --to say the same twice; leave one out");
   if (options.asset.empty()) return {};
   if (options.inputs.size() > 1) return usage_error("--asset is of one character; bake the others by themselves");
   if (options.frequency || options.coordinates || options.tets || !options.feel.empty() || !options.limit)
@@ -427,6 +452,11 @@ void add_motion(CLI::App& app, Options& options) {
   app.add_option("--clip", options.clips, "Bake this clip only; may be repeated")->type_name("NAME");
   app.add_option("--from", options.from, "Start at this time of the clip")->check(non_negative())->type_name("S");
   app.add_option("--to", options.to, "End at this time of the clip")->check(positive())->type_name("S");
+  app.add_option(
+         "--frames", options.frames,
+         "The first and the last frame to bake, with --engine quasistatic: parts of a clip are the same as the\n"
+         "whole, so that several machines can share it")
+      ->type_name("A:B");
   app.add_option("--loop", options.loop,
                  "Which clips repeat without a seam: none, all, or auto: those that end as they begin [auto]")
       ->check(CLI::IsMember({"none", "all", "auto"}).description(""))
@@ -450,6 +480,7 @@ RunCommand add(CLI::App& app) {
            "  supple bake hero.toml -o caches --format pc2\n"
            "  supple bake hero.glb --asset hero.supple -o hero_soft.glb\n"
            "  supple bake hero.glb --engine full -o hero_truth.glb --clip run\n"
+           "  supple bake hero.glb --engine quasistatic -o hero_folds.glb\n"
            "  supple bake *.glb -o soft\n");
   const auto options = std::make_shared<Options>();
   app.add_option("INPUT", options->inputs, "A character (.glb, .gltf) or a recipe (.toml); or several")

@@ -4,6 +4,7 @@
 #include "supple/asset/character_archive.h"
 #include "supple/asset/domain_archive.h"
 #include "supple/asset/full_archive.h"
+#include "supple/asset/quasistatic_archive.h"
 #include "supple/asset/subspace_archive.h"
 
 #include <algorithm>
@@ -12,9 +13,10 @@ namespace supple {
 namespace {
 
 /// Both in the order of the variant.
-constexpr std::string_view kinds[] = {"subspace", "character", "full", "domains"};
+constexpr std::string_view kinds[] = {"subspace", "character", "full", "domains", "quasistatic"};
 constexpr std::string_view contents[] = {"a deformable object", "a character's soft tissue",
-                                         "the full simulation of a character", "an object made of many parts"};
+                                         "the full simulation of a character", "an object made of many parts",
+                                         "a character's flesh at rest"};
 static_assert(std::size(contents) == std::variant_size_v<Asset> && std::size(kinds) == std::size(contents));
 
 template <class Model>
@@ -51,6 +53,7 @@ Result<Asset> decode_asset(const Archive& archive) {
   if (archive.kind() == kinds[1]) return as_asset(decode_character(archive));
   if (archive.kind() == kinds[2]) return as_asset(decode_full_model(archive));
   if (archive.kind() == kinds[3]) return as_asset(decode_domain_model(archive));
+  if (archive.kind() == kinds[4]) return as_asset(decode_quasistatic_model(archive));
   return input_error("the archive is of kind \"" + archive.kind() +
                      "\", which is neither an object nor a character; build it with `supple build`, or use a newer "
                      "version");
@@ -68,6 +71,7 @@ Result<std::string> encode_asset(const Asset& asset) {
   if (const auto* object = std::get_if<SubspaceModel>(&asset)) return encode_subspace_model(*object);
   if (const auto* character = std::get_if<CharacterAsset>(&asset)) return encode_character(*character);
   if (const auto* domains = std::get_if<DomainModel>(&asset)) return encode_domain_model(*domains);
+  if (const auto* still = std::get_if<QuasistaticModel>(&asset)) return encode_quasistatic_model(*still);
   return encode_full_model(std::get<FullModel>(asset));
 }
 
@@ -86,6 +90,11 @@ Result<FullModel> load_asset_of(const std::filesystem::path& path) {
 template <>
 Result<DomainModel> load_asset_of(const std::filesystem::path& path) {
   return wanted<DomainModel>(path);
+}
+
+template <>
+Result<QuasistaticModel> load_asset_of(const std::filesystem::path& path) {
+  return wanted<QuasistaticModel>(path);
 }
 
 }  // namespace supple

@@ -5,22 +5,24 @@
 //   "character"  CharacterAsset   a character's soft tissue     (character_archive.h)
 //   "full"       FullModel        a character without reduction (full_archive.h)
 //   "domains"    DomainModel      an object made of many parts  (domain_archive.h)
+//   "quasistatic" QuasistaticModel  a character's flesh at rest   (quasistatic_archive.h)
 #pragma once
 
 #include "supple/asset/archive.h"
 #include "supple/asset/character_asset.h"
 #include "supple/asset/domain_model.h"
 #include "supple/asset/full_model.h"
+#include "supple/asset/quasistatic_model.h"
 #include "supple/asset/subspace_model.h"
 
 #include <variant>
 
 namespace supple {
 
-using Asset = std::variant<SubspaceModel, CharacterAsset, FullModel, DomainModel>;
+using Asset = std::variant<SubspaceModel, CharacterAsset, FullModel, DomainModel, QuasistaticModel>;
 
 /// "a deformable object", "a character's soft tissue", "the full simulation of a character", "an object made of many
-/// parts": what a sentence says that an asset holds.
+/// parts", "a character's flesh at rest": what a sentence says that an asset holds.
 std::string_view contents_of(const Asset& asset);
 
 /// Archives of other kinds, such as the state of a run, are no assets.
@@ -44,5 +46,7 @@ template <>
 Result<FullModel> load_asset_of(const std::filesystem::path& path);
 template <>
 Result<DomainModel> load_asset_of(const std::filesystem::path& path);
+template <>
+Result<QuasistaticModel> load_asset_of(const std::filesystem::path& path);
 
 }  // namespace supple

@@ -2,6 +2,7 @@
 #include "supple/asset/full_archive.h"
 
 #include "supple/asset/rig_archive.h"
+#include "supple/asset/soft_mesh_archive.h"
 
 #include <algorithm>
 #include <numeric>
@@ -10,64 +11,6 @@ namespace supple {
 namespace {
 
 constexpr std::string_view full_kind = "full";
-constexpr Eigen::Index material_rows = 3;
-
-template <std::size_t Width>
-std::vector<Index> flattened(const std::vector<std::array<Index, Width>>& rows) {
-  std::vector<Index> all;
-  for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
-  return all;
-}
-
-/// Runs of four that all lie below `limit`.
-std::vector<std::array<Index, 4>> read_quadruples(ArchiveReader& reader, const std::string& name, Index limit) {
-  std::vector<std::array<Index, 4>> rows;
-  const std::vector<Index> all = reader.indices(name, ArchiveReader::any, limit, 4);
-  for (std::size_t k = 0; k + 3 < all.size(); k += 4) rows.push_back({all[k], all[k + 1], all[k + 2], all[k + 3]});
-  return rows;
-}
-
-MatX weight_columns(std::size_t count, const auto& weight_of) {
-  MatX columns(4, static_cast<Eigen::Index>(count));
-  for (std::size_t v = 0; v < count; ++v)
-    columns.col(static_cast<Eigen::Index>(v)) = Eigen::Map<const Eigen::Vector4d>(weight_of(v).data());
-  return columns;
-}
-
-void add_mesh(ArchiveWriter& writer, const FullModel& model) {
-  writer.add("vertices", supple::columns_of(model.mesh.vertices));
-  writer.add("tets", flattened(model.mesh.elements));
-  MatX numbers(material_rows, std::ssize(model.mesh.materials));
-  for (std::size_t m = 0; m < model.mesh.materials.size(); ++m) {
-    const ElasticMaterial& material = model.mesh.materials[m];
-    const auto c = static_cast<Eigen::Index>(m);
-    numbers(0, c) = material.young, numbers(1, c) = material.poisson, numbers(2, c) = material.density;
-  }
-  writer.add("materials", numbers);
-  writer.add("tet_material", model.mesh.element_material);
-  writer.add("fixed", model.fixed);
-}
-
-bool sound(const ElasticMaterial& m) { return m.young > 0 && m.poisson > -1 && m.poisson < 0.5 && m.density > 0; }
-
-void read_mesh(ArchiveReader& reader, FullModel& model) {
-  model.mesh.vertices = reader.points("vertices", ArchiveReader::any);
-  model.mesh.elements = read_quadruples(reader, "tets", model.vertex_count());
-  const MatX numbers = reader.matrix("materials", material_rows, ArchiveReader::any);
-  for (Eigen::Index m = 0; m < numbers.cols(); ++m) {
-    model.mesh.materials.push_back({"", numbers(0, m), numbers(1, m), numbers(2, m)});
-    if (!sound(model.mesh.materials.back())) reader.misfit("materials");
-  }
-  model.mesh.element_material =
-      reader.indices("tet_material", ArchiveReader::any, static_cast<Index>(model.mesh.materials.size()));
-  if (model.mesh.materials.empty()) reader.misfit("materials");
-  if (!model.mesh.element_material.empty() && model.mesh.element_material.size() != model.mesh.elements.size())
-    reader.misfit("tet_material");
-  model.fixed = reader.indices("fixed", ArchiveReader::any, model.vertex_count());
-  const auto not_ascending = [](Index a, Index b) { return a >= b; };
-  if (std::adjacent_find(model.fixed.begin(), model.fixed.end(), not_ascending) != model.fixed.end())
-    reader.misfit("fixed");
-}
 
 void add_pose_materials(ArchiveWriter& writer, const FullModel& model) {
   add_pose_weights(writer, "material_poses", model.poses);
@@ -98,19 +41,21 @@ void read_pose_materials(ArchiveReader& reader, FullModel& model) {
       const std::vector<Index>& material = model.mesh.element_material;
       const double density = model.mesh.materials[material.empty() ? 0 : to_size(material[e])].density;
       own.push_back({"", young(row, i), poisson(row, i), density});
-      if (!sound(own.back())) return reader.misfit("material_poses.young");
+      if (!is_sound(own.back())) return reader.misfit("material_poses.young");
     }
   }
 }
 
 void add_frame_sites(ArchiveWriter& writer, const FrameSites& frames) {
   std::vector<std::array<Index, FrameBlend::most>> places;
-  for (const FrameBlend& blend : frames.vertices) places.push_back(blend.site);
-  writer.add("frames.sites", flattened(frames.sites));
-  writer.add("frames.blended", flattened(places));
-  writer.add("frames.weights",
-             weight_columns(
-                 frames.vertices.size(), [&](std::size_t v) -> const auto& { return frames.vertices[v].weight; }));
+  std::vector<std::array<double, FrameBlend::most>> weights;
+  for (const FrameBlend& blend : frames.vertices) {
+    places.push_back(blend.site);
+    weights.push_back(blend.weight);
+  }
+  add_quadruples(writer, "frames.sites", frames.sites);
+  add_quadruples(writer, "frames.blended", places);
+  add_weights(writer, "frames.weights", weights);
 }
 
 FrameSites read_frame_sites(ArchiveReader& reader, Index vertices) {
@@ -129,25 +74,6 @@ FrameSites read_frame_sites(ArchiveReader& reader, Index vertices) {
   return frames;
 }
 
-void read_skin(ArchiveReader& reader, FullModel& model) {
-  model.surface_vertex = read_quadruples(reader, "surface.vertices", model.vertex_count());
-  const MatX weights = reader.matrix("surface.weights", FullModel::nodes, std::ssize(model.surface_vertex));
-  for (Eigen::Index v = 0; v < weights.cols() && reader.ok(); ++v)
-    model.surface_weight.push_back({weights(0, v), weights(1, v), weights(2, v), weights(3, v)});
-}
-
-std::string in_lines(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences) text += sentence + "\n";
-  return text;
-}
-std::vector<std::string> from_lines(const std::string& text) {
-  std::vector<std::string> sentences;
-  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
-    sentences.push_back(text.substr(at, end - at));
-  return sentences;
-}
-
 }  // namespace
 
 Result<std::string> encode_full_model(const FullModel& model) {
@@ -160,17 +86,14 @@ Result<std::string> encode_full_model(const FullModel& model) {
   writer.add_number("most_acceleration", model.most_acceleration);
   writer.add_number("gain", model.gain);
   writer.add_number("exaggeration", model.exaggeration);
-  add_mesh(writer, model);
+  add_soft_mesh(writer, model.mesh, model.fixed);
   std::vector<Index> all(model.mesh.vertices.size());
   std::iota(all.begin(), all.end(), 0);
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *model.rest, all));
   add_pose_materials(writer, model);
   add_frame_sites(writer, model.frames);
-  writer.add("surface.vertices", flattened(model.surface_vertex));
-  writer.add("surface.weights",
-             weight_columns(
-                 model.surface_weight.size(), [&](std::size_t v) -> const auto& { return model.surface_weight[v]; }));
-  writer.add("warnings", std::string_view(in_lines(model.warnings)));
+  add_hanging_skin(writer, model.surface_vertex, model.surface_weight);
+  add_sentences(writer, "warnings", model.warnings);
   add_made_for(writer, model.made_for);
   return writer.bytes();
 }
@@ -198,13 +121,13 @@ Result<FullModel> decode_full_model(const Archive& archive) {
   if (!(model.extent > 0)) reader.misfit("extent");
   if (!(model.flesh_frequency >= 0)) reader.misfit("flesh_frequency");
   if (!(model.damping >= 0)) reader.misfit("damping");
-  read_mesh(reader, model);
+  read_soft_mesh(reader, model.mesh, model.fixed);
   if (reader.ok()) model.rest = RigArchive::read(reader, "rest");
   if (reader.ok() && model.rest->vertex_count() != model.vertex_count()) reader.misfit("rest");
   if (reader.ok()) read_pose_materials(reader, model);
   if (reader.ok()) model.frames = read_frame_sites(reader, model.vertex_count());
-  read_skin(reader, model);
-  model.warnings = from_lines(reader.text("warnings"));
+  read_hanging_skin(reader, model.vertex_count(), model.surface_vertex, model.surface_weight);
+  model.warnings = read_sentences(reader, "warnings");
   model.made_for = read_made_for(archive, reader);
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;

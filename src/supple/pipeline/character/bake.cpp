@@ -60,6 +60,17 @@ std::vector<double> choose_times(ClipRun& run, Index vertices, double from, doub
   return times;
 }
 
+/// The chosen frames of a clip among those that it has at the rate. Fails where it has fewer.
+Result<std::vector<double>> chosen_times(const Clip& clip, const BakeSettings& settings) {
+  const double rate = settings.rate > 0 ? settings.rate : 30;
+  std::vector<double> times = frame_times(std::min(first_key(clip), clip.duration), clip.duration, rate);
+  const auto [first, last] = *settings.frames;
+  if (first < 0 || last < first || last >= std::ssize(times))
+    return input_error(fmt::format("the clip \"{}\" has frames 0 to {} at {:g} a second; there is no {}:{}", clip.name,
+                                   times.size() - 1, rate, first, last));
+  return std::vector<double>(times.begin() + first, times.begin() + last + 1);
+}
+
 // ---- the file -------------------------------------------------------------------------------------------------------
 
 /// The character as its file has it, in the file's units and with all of its meshes, and where ours is in it.
@@ -130,6 +141,9 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.violence = run.violence;
   report.restraint = run.restraint;
   report.tone = framed.tone;
+  report.solved_frames = run.solved_frames;
+  report.penetration = run.penetration;
+  report.residual = run.residual;
   MotionMeasure measure = measure_motion(character, framed);
   report.peak = measure.peak;
   report.peak_time = measure.peak_time;
@@ -188,6 +202,20 @@ Result<std::vector<FramedClip>> run_clips(const SoftCharacter& soft, const std::
     simulate.loop = loops(soft, *clips[at].clip, settings.loops);
     SharedProgress::Part part(shared, at);
     if (part.cancelled()) return;
+    if (simulate.loop) {
+      simulate.from = 0;
+      simulate.to.reset();
+    }
+    if (settings.frames) {
+      Result<std::vector<double>> times = chosen_times(*clips[at].clip, settings);
+      if (!times.ok()) {
+        done[at] = times.error();
+        return;
+      }
+      simulate.from = times->front();
+      simulate.to = times->back();
+      clips[at].times = std::move(*times);
+    }
     Result<TonedRun> run = simulate_in_range(soft, *clips[at].clip, simulate, part);
     if (run.ok()) clips[at].run = std::move(run->run), clips[at].tone = run->tone;
     done[at] = run.ok() ? Status() : Status(run.error());
@@ -203,7 +231,8 @@ double rough_peak(const FramedClip& framed, Index vertices) {
   double largest = 0;
   for (int k = 0; k <= moments; ++k) {
     const double from = framed.run->start();
-    framed.run->in_neutral_pose(from + (framed.clip->duration - from) * k / moments, shown);
+    const double to = framed.times.empty() ? framed.clip->duration : framed.times.back();
+    framed.run->in_neutral_pose(from + (to - from) * k / moments, shown);
     for (const Vec3& u : shown) largest = std::max(largest, u.squaredNorm());
   }
   return std::sqrt(largest);
@@ -222,8 +251,9 @@ Result<std::vector<FramedClip>> simulate_once(const SoftCharacter& soft, const s
     const double start = framed.run->start();
     const double to = loop ? clip.duration : std::min(settings.simulate.to.value_or(clip.duration), clip.duration);
     const double from = loop ? start : std::max(start, settings.simulate.from);
-    double rate = 0;
-    framed.times = choose_times(*framed.run, soft.vertex_count(), from, to, settings.rate, allowed, rate);
+    double rate = settings.rate > 0 ? settings.rate : 30;
+    if (!settings.frames)
+      framed.times = choose_times(*framed.run, soft.vertex_count(), from, to, settings.rate, allowed, rate);
     report.clips.push_back(report_clip(framed, soft.character(), rate, report.height));
   }
   return clips;

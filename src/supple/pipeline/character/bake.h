@@ -23,6 +23,8 @@ struct BakeSettings {
   std::vector<std::string> clips;  ///< empty: all
   SimulateSettings simulate;       ///< `loop` is overruled by `loops`
   LoopChoice loops = LoopChoice::closing;
+  /// Frames to write, of those that the whole clip has at `rate`, or at 30 a second: the first and the last.
+  std::optional<std::pair<Index, Index>> frames;
   double rate = 0;  ///< frames per second; 0: 30, or as many as keep the motion between them within the tolerance
   BakeFormat format = BakeFormat::glb;
   /// The written motion may be off by this share of the largest displacement, if that is more than the tolerance: what
@@ -47,10 +49,13 @@ struct BakedClipReport {
   double gap = 0;  ///< of a loop before it was closed, share of the height
   int cuts = 0;
   int recovered = 0;
-  double violent = 0;    ///< [s] in which the clip's acceleration was limited to what flesh can bear
-  double violence = 0;   ///< its largest as a multiple of that
-  double restraint = 1;  ///< less than one: flesh flew apart, and was driven with less
-  double tone = 1;       ///< what drove this clip alone was multiplied with, to stay within the range of its feel
+  double violent = 0;       ///< [s] in which the clip's acceleration was limited to what flesh can bear
+  double violence = 0;      ///< its largest as a multiple of that
+  double restraint = 1;     ///< less than one: flesh flew apart, and was driven with less
+  Index solved_frames = 0;  ///< as in ClipRunReport, as the two below
+  double penetration = 0;   ///< [m]
+  double residual = 0;
+  double tone = 1;  ///< what drove this clip alone was multiplied with, to stay within the range of its feel
 };
 
 struct BakeReport {

@@ -7,6 +7,7 @@
 #include "supple/base/nearest_name.h"
 #include "supple/pipeline/character/engine_full.h"
 #include "supple/pipeline/character/engine_posespace.h"
+#include "supple/pipeline/character/engine_quasistatic.h"
 #include "supple/pipeline/character/exaggeration.h"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ Result<std::unique_ptr<SoftCharacter>> CharacterEngine::build(std::shared_ptr<co
 }
 
 std::span<const CharacterEngine* const> all_engines() {
-  static const std::array<const CharacterEngine*, 2> engines = {&posespace_engine(), &full_engine()};
+  static const std::array<const CharacterEngine*, 3> engines = {&posespace_engine(), &full_engine(),
+                                                                &quasistatic_engine()};
   return engines;
 }
 

@@ -62,7 +62,7 @@ Result<TonedRun> simulate_in_range(const SoftCharacter& soft, const Clip& clip, 
   constexpr int most_tries = 6;
   const RecipeFlesh& flesh = soft.source().recipe.flesh;
   const double most = numbers_of(flesh.feel).shown.most_peak * std::max(1.0, flesh.amount) * height_of(soft.source());
-  const bool bounded = flesh.limit && settings.limit && !(flesh.share > 0);
+  const bool bounded = soft.is_driven() && flesh.limit && settings.limit && !(flesh.share > 0);
   TonedRun result;
   for (int tries = 1;; ++tries) {
     Result<std::unique_ptr<ClipRun>> run = soft.simulate(clip, settings, progress);
@@ -89,7 +89,7 @@ double towards_range(const ShownMotion& shown, const ShownRange& range) {
 double find_exaggeration(const SoftCharacter& soft, Progress& progress) {
   constexpr int most_tries = 4;
   const Recipe& recipe = soft.source().recipe;
-  if (!recipe.flesh.limit || recipe.flesh.share > 0 || soft.character().clips.empty()) return 1;
+  if (!soft.is_driven() || !recipe.flesh.limit || recipe.flesh.share > 0 || soft.character().clips.empty()) return 1;
   const std::vector<Index> clips =
       liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips);
   double gain = 1;

@@ -215,6 +215,30 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   });
 }
 
+void read_colliders(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+  toml.tables(root, "collider", [&](const toml::table& table) {
+    toml.only_keys(table, "[[collider]]", Keys{"shape", "at", "to", "normal", "size", "radius"});
+    toml.require(table, "[[collider]]", "shape");
+    Collider& collider = recipe.colliders.emplace_back();
+    const auto shape = toml.read_word(table, "shape", Keys{"plane", "sphere", "box", "capsule"});
+    if (shape) collider.shape = static_cast<Collider::Shape>(*shape);
+    toml.read(table, "at", collider.at);
+    toml.read(table, "to", collider.to);
+    toml.read(table, "normal", collider.normal);
+    toml.read(table, "size", collider.size);
+    read_between(toml, table, "radius", "metres", 1e-6, 1e6, collider.radius);
+    if (!(collider.normal.norm() > 0)) toml.fail(*table.get("normal"), "\"normal\" must have a direction");
+    if (!(collider.size.minCoeff() > 0)) toml.fail(*table.get("size"), "\"size\" must be three lengths above zero");
+    const auto needs = [&](Collider::Shape of, const char* key) {
+      if (shape && collider.shape == of) toml.require(table, "[[collider]]", key);
+    };
+    needs(Collider::Shape::sphere, "radius");
+    needs(Collider::Shape::capsule, "radius");
+    needs(Collider::Shape::capsule, "to");
+    needs(Collider::Shape::box, "size");
+  });
+}
+
 /// Places in the list `node`, each three numbers.
 bool read_places(const toml::node& node, std::vector<Vec3>& places) {
   const toml::array* list = node.as_array();
@@ -591,8 +615,8 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   Recipe recipe;
   recipe.source.file = name;
   toml.only_keys(root, "a recipe",
-                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region", "local",
-                      "paint", "pose", "correction", "motion", "keyframes", "reach"});
+                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region",
+                      "collider", "local", "paint", "pose", "correction", "motion", "keyframes", "reach"});
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
@@ -602,6 +626,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
   read_flesh(toml, root, recipe);
+  read_colliders(toml, root, recipe);
   read_locals(toml, root, recipe);
   read_poses(toml, root, recipe);
   read_corrections(toml, root, recipe);

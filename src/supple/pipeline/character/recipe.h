@@ -13,6 +13,7 @@
 #include "supple/offline/meshing/tetrahedralize.h"
 #include "supple/offline/painting/carry_paint.h"
 #include "supple/offline/painting/painted_body.h"
+#include "supple/offline/quasistatic/collider.h"
 #include "supple/pipeline/character/feel.h"
 #include "supple/rig/motion/keyframes.h"
 
@@ -205,6 +206,7 @@ struct Recipe {
   RecipeFlesh flesh;
   std::vector<RecipeRegion> regions;
   std::vector<RecipeLocal> locals;  ///< none: from the skeleton
+  std::vector<Collider> colliders;  ///< in the world that the clips are in [m]; for the quasistatic engine
   std::vector<RecipePaint> paints;
   std::vector<RecipePose> poses;
   std::optional<std::vector<RecipeCorrection>> corrections;  ///< absent: those that names of morph targets tell

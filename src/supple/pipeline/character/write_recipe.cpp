@@ -214,6 +214,20 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   }
 }
 
+void write_colliders(RecipeWriter& out, const Recipe& recipe) {
+  constexpr const char* names[] = {"\"plane\"", "\"sphere\"", "\"box\"", "\"capsule\""};
+  for (const Collider& collider : recipe.colliders) {
+    out.section("[[collider]]");
+    out.key("shape", names[static_cast<int>(collider.shape)]);
+    out.key("at", vector(collider.at));
+    if (collider.shape == Collider::Shape::plane) out.key("normal", vector(collider.normal));
+    if (collider.shape == Collider::Shape::box) out.key("size", vector(collider.size));
+    if (collider.shape == Collider::Shape::capsule) out.key("to", vector(collider.to));
+    if (collider.shape == Collider::Shape::sphere || collider.shape == Collider::Shape::capsule)
+      out.key("radius", number(collider.radius));
+  }
+}
+
 void write_locals(RecipeWriter& out, const Recipe& recipe) {
   out.blank();
   out.comment(
@@ -313,6 +327,7 @@ std::string write_recipe(const Recipe& recipe, const RecipeNotes& notes) {
   write_body(out, recipe);
   write_material(out, recipe.material);
   write_flesh(out, recipe);
+  write_colliders(out, recipe);
   write_locals(out, recipe);
   if (recipe.paints.empty() && notes.contains("paint")) {
     out.blank();

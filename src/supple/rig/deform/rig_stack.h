@@ -27,6 +27,7 @@ class StackRig final : public Rig {
                 RigWorkspace& workspace) const override;
 
   const std::vector<Vec3>& rest() const { return rest_; }
+  std::span<const DeformerPtr> stages() const { return stages_; }
   /// Linear skinning, after blend shapes or alone. Neither, where there is anything else.
   struct LinearParts {
     const BlendShapes* shapes = nullptr;

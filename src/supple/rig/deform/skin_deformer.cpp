@@ -133,6 +133,18 @@ void SkinDeformer::take_out_common_scale() {
   }
 }
 
+std::shared_ptr<const SkinDeformer> SkinDeformer::with_vertices_on(std::span<const Index> bones) const {
+  auto result = std::shared_ptr<SkinDeformer>(new SkinDeformer(*this));
+  result->method_ = SkinningMethod::linear;
+  result->first_influence_.assign(1, 0);
+  result->influences_.clear();
+  for (const Index bone : bones) {
+    result->influences_.push_back({1.0, bone});
+    result->first_influence_.push_back(static_cast<Index>(result->influences_.size()));
+  }
+  return result;
+}
+
 std::unique_ptr<RigWorkspace> SkinDeformer::make_workspace(Index /*most_vertices*/) const {
   auto workspace = std::make_unique<Workspace>();
   for (const Slot& slot : slots_) workspace->locals.push_back(slot.rest);

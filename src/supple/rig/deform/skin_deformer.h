@@ -57,6 +57,9 @@ class SkinDeformer final : public Deformer {
               RigWorkspace& workspace) const override;
 
   SkinningMethod method() const { return method_; }
+  Index bone_count() const { return static_cast<Index>(bones_.size()); }
+  /// Makes a deformer of the same bones and parameters on which other vertices hang, linearly, each on one bone.
+  std::shared_ptr<const SkinDeformer> with_vertices_on(std::span<const Index> bones) const;
   std::span<const Influence> influences(Index vertex) const {
     const auto v = to_size(vertex);
     return {influences_.data() + first_influence_[v], influences_.data() + first_influence_[v + 1]};

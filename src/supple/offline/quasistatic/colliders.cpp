@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/quasistatic/colliders.h"
+
+#include <algorithm>
+
+namespace supple {
+namespace {
+
+/// Away from a point at a distance; up where it is that point.
+double away_from(const Vec3& centre, double radius, const Vec3& x, Vec3& out) {
+  const double length = (x - centre).norm();
+  out = length > 0 ? Vec3((x - centre) / length) : Vec3(Vec3::UnitY());
+  return length - radius;
+}
+
+double outside_box(const Vec3& half, const Vec3& x, Vec3& out) {
+  const Vec3 beyond = x.cwiseAbs() - half, sign = (x.array() < 0).select(Vec3::Constant(-1), Vec3::Ones());
+  Eigen::Index nearest = 0;
+  const double least = beyond.maxCoeff(&nearest);
+  out = sign[nearest] * Vec3::Unit(nearest);
+  if (least <= 0) return least;
+  const Vec3 corner = beyond.cwiseMax(0.0);
+  out = sign.cwiseProduct(corner).normalized();
+  return corner.norm();
+}
+
+}  // namespace
+
+double Collider::distance(const Vec3& x, Vec3& out) const {
+  switch (shape) {
+    case Shape::sphere:
+      return away_from(at, radius, x, out);
+    case Shape::box:
+      return outside_box(0.5 * size, x - at, out);
+    case Shape::capsule: {
+      const Vec3 axis = to - at;
+      const double length = axis.squaredNorm();
+      const double t = length > 0 ? std::clamp((x - at).dot(axis) / length, 0.0, 1.0) : 0.0;
+      return away_from(at + t * axis, radius, x, out);
+    }
+    case Shape::plane:
+      break;
+  }
+  out = normal.normalized();
+  return (x - at).dot(out);
+}
+
+ColliderContacts::ColliderContacts(const ExRotatedBody& body, std::vector<Collider> colliders, double stiffness)
+    : colliders_(std::move(colliders)), reach_(body.mean_edge()) {
+  const BlockMatrix& K = body.stiffness();
+  for (Index v = body.boundary().begin; v < body.boundary().end; ++v) {
+    skin_.push_back(v);
+    stiffness_.push_back(stiffness * Eigen::Map<const Mat3>(K.block(K.pattern().find(v, v))).trace() / 3);
+  }
+}
+
+void ColliderContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
+  springs.clear();
+  for (std::size_t i = 0; i < skin_.size(); ++i) {
+    const Vec3 here = x.segment<3>(3 * Eigen::Index{skin_[i]}), there = placement_ * here;
+    for (std::size_t c = 0; c < colliders_.size(); ++c) {
+      Vec3 out;
+      const double distance = colliders_[c].distance(there, out);
+      if (!(distance < reach_)) continue;
+      ContactSpring& spring = springs.emplace_back();
+      spring.vertex[0] = skin_[i];
+      spring.weight[0] = 1;
+      spring.normal = placement_.rotation.conjugate() * out;
+      spring.offset = spring.normal.dot(here) - distance;
+      spring.stiffness = stiffness_[i];
+      spring.key = skin_[i] + static_cast<std::int64_t>(c + 1) * (x.size() / 3);
+    }
+  }
+}
+
+void JoinedContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
+  const std::vector<ContactSpring> before = std::move(springs);
+  springs.clear();
+  for (ContactSource* source : sources_) {
+    found_ = before;
+    source->find(x, found_);
+    springs.insert(springs.end(), found_.begin(), found_.end());
+  }
+}
+
+}  // namespace supple

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/offline/quasistatic/quasistatic_solver.h"
+
+#include "supple/base/clock.h"
+#include "supple/base/parallel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace supple {
+namespace {
+
+constexpr std::int64_t vector_grain = 4096;
+
+auto part(VecX& x, ExRotatedBody::Range range) {
+  return x.segment(3 * Eigen::Index{range.begin}, 3 * Eigen::Index{range.count()});
+}
+auto part(const VecX& x, ExRotatedBody::Range range) {
+  return x.segment(3 * Eigen::Index{range.begin}, 3 * Eigen::Index{range.count()});
+}
+
+BlockIncompleteCholesky factor_of(const ExRotatedBody& body, ExRotatedBody::Range range) {
+  std::vector<Index> rows(to_size(range.count()));
+  std::iota(rows.begin(), rows.end(), range.begin);
+  const std::span<const Vec3> points = std::span(body.rest()).subspan(to_size(range.begin), rows.size());
+  return {body.stiffness(), slab_order(body.stiffness().pattern(), rows, points)};
+}
+
+/// The mean of the diagonal's entries times the length of an edge [N].
+double force_for_an_edge(const ExRotatedBody& body) {
+  double sum = 0;
+  for (Index v = 0; v < body.free().end; ++v)
+    sum += Eigen::Map<const Mat3>(body.stiffness().block(body.stiffness().pattern().find(v, v))).trace() / 3;
+  return sum / body.free().end * body.mean_edge();
+}
+
+}  // namespace
+
+QuasistaticSolver::QuasistaticSolver(ExRotatedBody body, const QuasistaticSettings& settings)
+    : body_(std::move(body)), settings_(settings) {
+  unit_force_ = force_for_an_edge(body_);
+  if (settings.method == QuasistaticMethod::surface) {
+    interior_ = factor_of(body_, body_.interior());
+    if (settings.precondition) boundary_ = schur_preconditioner(body_, interior_, settings.schur);
+  } else if (settings.precondition) {
+    volume_ = factor_of(body_, body_.free());
+  }
+  turn_.resize(to_size(body_.vertex_count()));
+  scratch_.resize(3 * to_size(body_.vertex_count()));
+  const Eigen::Index size = 3 * Eigen::Index{body_.vertex_count()};
+  for (VecX* vector : {&gravity_, &f_, &r_, &z_, &p_, &q_, &w_, &y_, &v_, &delta_}) *vector = VecX::Zero(size);
+}
+
+void QuasistaticSolver::turn(std::span<const Eigen::Vector4d> rotations) {
+  body_.pose(rotations);
+  parallel_for(body_.vertex_count(), vector_grain, [&](std::int64_t v) {
+    turn_[to_size(v)] = Quat(rotations[to_size(v)]).normalized().toRotationMatrix().cast<float>();
+  });
+}
+
+void QuasistaticSolver::precondition(const BlockIncompleteCholesky& factor, Index first, const VecX& r, VecX& z) {
+  const std::vector<Index>& rows = factor.order().rows;
+  // Factors are in single precision, whose range is narrow: the residual is brought to size one.
+  double largest = 0;
+  for (const Index row : rows)
+    largest = std::max(largest, r.segment<3>(3 * Eigen::Index{row + first}).cwiseAbs().maxCoeff());
+  if (!(largest > 0)) {
+    for (const Index row : rows) z.segment<3>(3 * Eigen::Index{row + first}).setZero();
+    return;
+  }
+  parallel_for(std::ssize(rows), vector_grain, [&](std::int64_t i) {
+    const Index v = rows[to_size(i)] + first;
+    Eigen::Map<Eigen::Vector3f>(scratch_.data() + 3 * to_size(i)) =
+        turn_[to_size(v)].transpose() * (r.segment<3>(3 * Eigen::Index{v}) / largest).cast<float>();
+  });
+  factor.solve(scratch_.data());
+  parallel_for(std::ssize(rows), vector_grain, [&](std::int64_t i) {
+    const Index v = rows[to_size(i)] + first;
+    z.segment<3>(3 * Eigen::Index{v}) =
+        largest * (turn_[to_size(v)] * Eigen::Map<const Eigen::Vector3f>(&scratch_[3 * to_size(i)])).cast<double>();
+  });
+}
+
+template <class Apply, class Precondition>
+int QuasistaticSolver::conjugate_gradients(Range range, const Apply& apply, const Precondition& precondition,
+                                           double target, VecX& x) {
+  auto r = part(r_, range), z = part(z_, range), p = part(p_, range), q = part(q_, range), solution = part(x, range);
+  solution.setZero();
+  if (r.norm() <= target) return 0;
+  precondition(r_, z_);
+  p = z;
+  double rz = r.dot(z);
+  for (int k = 1; k <= settings_.most_iterations; ++k) {
+    apply(p_, q_);
+    const double pq = p.dot(q);
+    if (!(pq > 0) || !(rz > 0)) return k;
+    const double alpha = rz / pq;
+    solution += alpha * p;
+    r -= alpha * q;
+    if (r.norm() <= target) return k;
+    precondition(r_, z_);
+    const double next = r.dot(z);
+    p = z + (next / rz) * p;
+    rz = next;
+  }
+  return settings_.most_iterations;
+}
+
+void QuasistaticSolver::add_contact_product(const VecX& x, VecX& y) const {
+  for (const ContactSpring& spring : active_) {
+    // Held vertices don't move: their entries of x may hold anything.
+    double along = 0;
+    for (std::size_t k = 0; k < 4; ++k)
+      if (spring.vertex[k] >= 0 && spring.vertex[k] < body_.free().end)
+        along += spring.weight[k] * spring.normal.dot(x.segment<3>(3 * Eigen::Index{spring.vertex[k]}));
+    spring.add_force(-spring.stiffness * along, body_.free().end, y);
+  }
+}
+
+void QuasistaticSolver::add_contact_forces(const VecX& x, VecX& f, QuasistaticReport& report) {
+  active_.clear();
+  report.deepest = 0;
+  for (const ContactSpring& spring : springs_) {
+    const double strain = spring.strain(x);
+    if (strain >= 0) continue;
+    active_.push_back(spring);
+    report.deepest = std::max(report.deepest, -spring.gap(x));
+    spring.add_force(spring.stiffness * strain, body_.free().end, f);
+  }
+  report.contacts = static_cast<Index>(active_.size());
+}
+
+double QuasistaticSolver::length_of_step(Range range, const VecX& x, const VecX& force, const VecX& delta,
+                                         const VecX& product) const {
+  if (springs_.empty()) return 1;
+  // φ'(t) = −δᵀ f(x + t δ) of the convex energy of flesh and springs: flesh without springs is linear in t.
+  const double elastic = part(delta, range).dot(part(force, range)),
+               curvature = part(delta, range).dot(part(product, range));
+  struct Line {
+    double gap, slope, stiffness;
+  };
+  std::vector<Line> lines;
+  for (const ContactSpring& spring : springs_) {
+    double slope = 0;
+    for (std::size_t k = 0; k < 4; ++k)
+      if (spring.vertex[k] >= 0 && spring.vertex[k] < body_.free().end)
+        slope += spring.weight[k] * spring.normal.dot(delta.segment<3>(3 * Eigen::Index{spring.vertex[k]}));
+    lines.push_back({spring.strain(x), slope, spring.stiffness});
+  }
+  const auto derivative = [&](double t) {
+    double sum = -elastic + t * curvature;
+    for (const Line& line : lines) sum += line.stiffness * std::min(0.0, line.gap + t * line.slope) * line.slope;
+    return sum;
+  };
+  if (derivative(1) <= 0.1 * std::abs(derivative(0))) return 1;
+  double low = 0, high = 1;
+  for (int k = 0; k < 30; ++k) (derivative(0.5 * (low + high)) > 0 ? high : low) = 0.5 * (low + high);
+  return low;
+}
+
+void QuasistaticSolver::approximate_interior(const VecX& w, VecX& y) {
+  const Range interior = body_.interior();
+  precondition(interior_, 0, w, y);
+  body_.multiply(interior, interior, y, v_);
+  part(v_, interior) = part(w, interior) - part(v_, interior);
+  precondition(interior_, 0, v_, v_);
+  part(y, interior) += part(v_, interior);
+}
+
+void QuasistaticSolver::relax_interior(VecX& x, double target, QuasistaticReport& report) {
+  const auto start = Clock::now();
+  const Range interior = body_.interior();
+  if (interior.count() > 0) {
+    body_.force(x, interior, r_);
+    part(r_, interior) += part(gravity_, interior);
+    report.interior_iterations += conjugate_gradients(
+        interior, [&](const VecX& in, VecX& out) { body_.multiply(interior, interior, in, out); },
+        [&](const VecX& in, VecX& out) { precondition(interior_, 0, in, out); }, target, delta_);
+    part(x, interior) += part(delta_, interior);
+  }
+  report.interior_seconds += seconds_since(start);
+}
+
+void QuasistaticSolver::move_boundary(VecX& x, double target, QuasistaticReport& report) {
+  const auto start = Clock::now();
+  const Range interior = body_.interior(), boundary = body_.boundary();
+  const auto apply = [&](const VecX& in, VecX& out) {
+    body_.multiply(boundary, boundary, in, out);
+    if (interior.count() > 0) {
+      body_.multiply(interior, boundary, in, w_);
+      approximate_interior(w_, y_);
+      body_.multiply(boundary, interior, y_, v_);
+      part(out, boundary) -= part(v_, boundary);
+    }
+    add_contact_product(in, out);
+  };
+  const auto prepare = [&](const VecX& in, VecX& out) {
+    if (settings_.precondition)
+      precondition(boundary_, boundary.begin, in, out);
+    else
+      part(out, boundary) = part(in, boundary);
+  };
+  report.boundary_iterations += conjugate_gradients(boundary, apply, prepare, target, delta_);
+  if (!springs_.empty()) {
+    active_.clear();
+    apply(delta_, q_);
+    part(delta_, boundary) *= length_of_step(boundary, x, f_, delta_, q_);
+  }
+  part(x, boundary) += part(delta_, boundary);
+  if (interior.count() > 0) {
+    // The interior follows as far as B knows.
+    body_.multiply(interior, boundary, delta_, w_);
+    approximate_interior(w_, y_);
+    part(x, interior) -= part(y_, interior);
+  }
+  report.boundary_seconds += seconds_since(start);
+}
+
+void QuasistaticSolver::move_volume(VecX& x, double target, QuasistaticReport& report) {
+  const auto start = Clock::now();
+  const Range free = body_.free();
+  const auto apply = [&](const VecX& in, VecX& out) {
+    body_.multiply(free, free, in, out);
+    add_contact_product(in, out);
+  };
+  const auto prepare = [&](const VecX& in, VecX& out) {
+    if (settings_.precondition)
+      precondition(volume_, 0, in, out);
+    else
+      part(out, free) = part(in, free);
+  };
+  report.volume_iterations += conjugate_gradients(free, apply, prepare, target, delta_);
+  if (!springs_.empty()) {
+    body_.multiply(free, free, delta_, q_);
+    part(delta_, free) *= length_of_step(free, x, f_, delta_, q_);
+  }
+  part(x, free) += part(delta_, free);
+  report.volume_seconds += seconds_since(start);
+}
+
+void QuasistaticSolver::find_forces(const VecX& x, QuasistaticReport& report) {
+  body_.force(x, body_.free(), f_);
+  part(f_, body_.free()) += part(gravity_, body_.free());
+  part(r_, body_.free()) = part(f_, body_.free());
+  add_contact_forces(x, r_, report);
+}
+
+void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report) {
+  const auto start = Clock::now();
+  if (report.looks > 0) {
+    pressed_.clear();
+    for (const ContactSpring& spring : springs_)
+      if (const double strain = spring.strain(x); strain < 0) pressed_[spring.key] = -strain * spring.stiffness;
+  }
+  contacts.find(x, springs_);
+  // Where bones leave no room, nothing is gained by pushing harder; and what is deep inside comes out in several goes,
+  // because on its way it may meet other skin.
+  const double most = 2 * body_.mean_edge(), deep = 0.5 * body_.mean_edge();
+  for (ContactSpring& spring : springs_) {
+    const double gap = spring.gap(x);
+    if (gap < -deep)
+      spring.lead = gap + deep;
+    else if (const auto found = pressed_.find(spring.key); found != pressed_.end())
+      spring.lead = std::min(most, found->second / spring.stiffness);
+  }
+  ++report.looks;
+  report.contact_seconds += seconds_since(start);
+}
+
+QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rotations, VecX& x, ContactSource* contacts,
+                                           const Vec3& gravity, bool near) {
+  QuasistaticReport report;
+  const auto start = Clock::now();
+  turn(rotations);
+  if (!near) {
+    springs_.clear();
+    pressed_.clear();
+  }
+  for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
+  report.pose_seconds = seconds_since(start);
+  const Range free = body_.free(), boundary = body_.boundary();
+  const bool surface = settings_.method == QuasistaticMethod::surface;
+  const double count = std::sqrt(static_cast<double>(free.count()));
+  const double target = settings_.tolerance * unit_force_ * count;
+  int looks_left = settings_.most_looks, stalled = 0;
+  double least_change = std::numeric_limits<double>::infinity();
+  int rounds_since_look = near ? settings_.rounds_per_look : 0;
+  for (;; ++report.rounds, ++rounds_since_look) {
+    if (surface) relax_interior(x, 0.5 * target, report);
+    find_forces(x, report);
+    double force = part(r_, free).norm();
+    report.converged = force <= target;
+    if (contacts != nullptr && report.rounds < settings_.most_rounds &&
+        (report.converged || rounds_since_look >= settings_.rounds_per_look) && looks_left-- > 0) {
+      look_for_contacts(x, *contacts, report);
+      rounds_since_look = 0;
+      find_forces(x, report);
+      force = part(r_, free).norm();
+      report.converged = force <= target;
+      // Searches that bring no more than the one before bring nothing.
+      stalled = force > 0.5 * least_change ? stalled + 1 : 0;
+      least_change = std::min(least_change, force);
+      if (stalled == settings_.patience) looks_left = 0;
+    }
+    report.residual = force / (unit_force_ * count);
+    if (report.converged || report.rounds == settings_.most_rounds) break;
+    if (surface)
+      move_boundary(x, std::max(0.3 * target, settings_.round_tolerance * part(r_, boundary).norm()), report);
+    else
+      move_volume(x, std::max(0.5 * target, contacts != nullptr ? settings_.round_tolerance * force : 0.0), report);
+  }
+  // What is inside something now, whichever springs there were.
+  if (contacts != nullptr) {
+    if (rounds_since_look > 0) look_for_contacts(x, *contacts, report);
+    report.deepest = 0;
+    for (const ContactSpring& spring : springs_) report.deepest = std::max(report.deepest, -spring.gap(x));
+  }
+  return report;
+}
+
+}  // namespace supple

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuasistaticSolver: the equilibrium of ex-rotated flesh (exrotated_body.h) whose bones and rotations are given, with
+// contacts, in one of two ways that end at the same positions:
+//
+//   surface   (2014 paper, sections 5 and 6) the interior is relaxed, then the boundary is moved by
+//             (S̃ + K_contact) δ = f_b + f_contact   with conjugate gradients, and so on until both are at rest:
+//             S̃ = K_bb − K_bi B K_ib is never formed. Preconditioner: the sparse S(0) of schur_preconditioner.h.
+//   volume    (K + K_contact) δ = f + f_contact of all free vertices with conjugate gradients.
+//
+// Contacts are searched for every few Newton iterations. Between searches springs keep their targets and normals, and
+// push or don't as their gaps say, so that the energy is convex; steps go as far along the Newton direction as it
+// falls. After some searches none is made any more: what would cycle is solved with the contacts of the last one.
+//
+// Preconditioners are incomplete Cholesky factors of the reference pose turned by the rotations of the vertices, R L⁻ᵀ
+// L⁻¹ Rᵀ (Eq. 14 and 15). The paper's B is that of the interior, M⁻¹ = R L_i⁻ᵀ L_i⁻¹ Rᵀ; ours is two steps of it,
+//   B = 2 M⁻¹ − M⁻¹ K_ii M⁻¹,
+// because then B ≤ K_ii⁻¹ whatever M is, so that S̃ ≥ S is positive definite and the modified Newton iteration
+// converges; with M⁻¹ alone, neither is certain.
+#pragma once
+
+#include "supple/offline/quasistatic/contact_spring.h"
+#include "supple/offline/quasistatic/exrotated_body.h"
+#include "supple/offline/quasistatic/schur_preconditioner.h"
+
+#include <unordered_map>
+
+namespace supple {
+
+enum class QuasistaticMethod { surface, volume };
+
+struct QuasistaticSettings {
+  QuasistaticMethod method = QuasistaticMethod::volume;
+  /// On the mean force that is left on a vertex, as a share of what it takes to push one by an edge's length.
+  double tolerance = 1e-5;
+  int most_rounds = 60;          ///< Newton iterations
+  int rounds_per_look = 3;       ///< at most, between searches for contacts
+  int patience = 3;              ///< searches that may bring no less change than those before
+  int most_looks = 12;           ///< after these, the contacts that are known are solved for
+  int most_iterations = 2000;    ///< of conjugate gradients, for each of them
+  double round_tolerance = 0.1;  ///< by which each Newton iteration reduces the force at least
+  bool precondition = true;      ///< false: to compare with
+  SchurSettings schur = {};
+};
+
+struct QuasistaticReport {
+  bool converged = false;
+  int rounds = 0;
+  int looks = 0;                ///< searches for contacts
+  int interior_iterations = 0;  ///< of conjugate gradients, in all rounds
+  int boundary_iterations = 0;
+  int volume_iterations = 0;
+  double residual = 0;  ///< mean force left, as the tolerance counts it
+  Index contacts = 0;   ///< springs at the end
+  double deepest = 0;   ///< that a vertex is inside something at the end [m]
+  double pose_seconds = 0, interior_seconds = 0, boundary_seconds = 0, volume_seconds = 0, contact_seconds = 0;
+};
+
+class QuasistaticSolver {
+ public:
+  /// Factors what the method needs, of the reference pose.
+  QuasistaticSolver(ExRotatedBody body, const QuasistaticSettings& settings = {});
+
+  const ExRotatedBody& body() const { return body_; }
+  const QuasistaticSettings& settings() const { return settings_; }
+  /// Another tolerance or limit; not another method.
+  QuasistaticSettings& settings() { return settings_; }
+
+  /// `rotations`: quaternions of any length for each vertex, `x`: positions, both in the body's numbers; those of held
+  /// vertices are where bones are, the others are a guess that becomes the equilibrium. `gravity` [m/s²]. `near`: the
+  /// guess is so good that contacts are looked for there; else flesh is first let go where it likes.
+  QuasistaticReport solve(std::span<const Eigen::Vector4d> rotations, VecX& x, ContactSource* contacts = nullptr,
+                          const Vec3& gravity = Vec3::Zero(), bool near = false);
+
+ private:
+  using Range = ExRotatedBody::Range;
+
+  void turn(std::span<const Eigen::Vector4d> rotations);
+  /// z ← R M⁻¹ Rᵀ r for the factor's rows, which begin at number `first`.
+  void precondition(const BlockIncompleteCholesky& factor, Index first, const VecX& r, VecX& z);
+  void approximate_interior(const VecX& w, VecX& y);
+  void add_contact_product(const VecX& x, VecX& y) const;
+  void add_contact_forces(const VecX& x, VecX& f, QuasistaticReport& report);
+  /// How far along δ the energy of flesh and springs falls, at most 1. `force` without springs, `product`: Kδ.
+  double length_of_step(Range range, const VecX& x, const VecX& force, const VecX& delta, const VecX& product) const;
+  template <class Apply, class Precondition>
+  int conjugate_gradients(Range range, const Apply& apply, const Precondition& precondition, double target, VecX& x);
+
+  void relax_interior(VecX& x, double target, QuasistaticReport& report);
+  void move_boundary(VecX& x, double target, QuasistaticReport& report);
+  void move_volume(VecX& x, double target, QuasistaticReport& report);
+  void find_forces(const VecX& x, QuasistaticReport& report);
+  void look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report);
+
+  ExRotatedBody body_;
+  QuasistaticSettings settings_;
+  BlockIncompleteCholesky interior_, boundary_, volume_;
+  double unit_force_ = 1;
+  std::vector<Eigen::Matrix3f> turn_;
+  std::vector<ContactSpring> springs_;                ///< that were found
+  std::vector<ContactSpring> active_;                 ///< that push
+  std::unordered_map<std::int64_t, double> pressed_;  ///< with which force, by their keys
+  VecX gravity_, f_;
+  VecX r_, z_, p_, q_, w_, y_, v_, delta_;
+  std::vector<float> scratch_;
+};
+
+}  // namespace supple

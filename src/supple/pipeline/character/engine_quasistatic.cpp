@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supple/pipeline/character/engine_quasistatic.h"
+
+#include <fmt/format.h>
+
+#include "supple/base/clock.h"
+#include "supple/offline/quasistatic/build_quasistatic.h"
+#include "supple/offline/quasistatic/colliders.h"
+#include "supple/offline/quasistatic/flesh_turns.h"
+#include "supple/offline/quasistatic/quasistatic_solver.h"
+#include "supple/offline/quasistatic/self_collision.h"
+#include "supple/pipeline/character/feel.h"
+#include "supple/pipeline/character/fingerprint.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace supple {
+namespace {
+
+constexpr int steps_per_frame = 8;
+/// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
+constexpr std::size_t frames_per_group = 8;
+
+/// p without morph targets: they move the skin after the flesh has.
+void without_morphs(const PoseLayout& layout, std::span<double> p) {
+  for (const ParameterGroup& group : layout.groups)
+    if (group.kind == ParameterKind::scalar) p[to_size(group.first)] = layout.neutral[to_size(group.first)];
+}
+
+/// The skin in terms of the mesh.
+class HangingSkin {
+ public:
+  explicit HangingSkin(const QuasistaticModel& model) : model_(model) {
+    for (const auto& nodes : model.surface_vertex) {
+      const auto held = [&](Index v) { return std::binary_search(model.fixed.begin(), model.fixed.end(), v); };
+      stiff_.push_back(std::all_of(nodes.begin(), nodes.end(), held) ? 1 : 0);
+    }
+  }
+  /// Tells whether nothing soft moves a vertex of the skin: it stays where the rig has it.
+  bool stiff(std::size_t v) const { return stiff_[v] != 0; }
+  Vec3 position(std::size_t v, const VecX& x) const {
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t k = 0; k < QuasistaticModel::nodes; ++k)
+      sum += model_.surface_weight[v][k] * x.segment<3>(3 * Eigen::Index{model_.surface_vertex[v][k]});
+    return sum;
+  }
+  Quat rotation(std::size_t v, std::span<const Eigen::Vector4d> rotations) const {
+    const auto& nodes = model_.surface_vertex[v];
+    // Nodes of skin that lies outside of the mesh have negative weights, which quaternions don't need.
+    Eigen::Vector4d sum = Eigen::Vector4d::Zero();
+    for (std::size_t k = 0; k < QuasistaticModel::nodes; ++k) {
+      const Eigen::Vector4d& q = rotations[to_size(nodes[k])];
+      sum += (q.dot(sum) < 0 ? -1.0 : 1.0) * std::max(model_.surface_weight[v][k], 0.0) * q;
+    }
+    return Quat(sum).normalized();
+  }
+
+ private:
+  const QuasistaticModel& model_;
+  std::vector<char> stiff_;
+};
+
+/// What clips of one character share.
+struct SharedStillness {
+  const QuasistaticModel& model;
+  HangingSkin skin{model};
+};
+
+/// Solves frames of one clip.
+class FrameSolver {
+ public:
+  FrameSolver(const SharedStillness& shared, const CharacterRig& rig, ExRotatedBody body,
+              std::vector<Collider> colliders)
+      : shared_(shared),
+        rig_(rig),
+        pose_(rig.neutral()),
+        turns_(shared.model),
+        collision_(body),
+        colliders_(body, std::move(colliders)),
+        solver_(std::move(body)) {
+    rotations_.resize(to_size(shared.model.vertex_count()));
+    numbered_.resize(rotations_.size());
+    skin_.resize(to_size(rig.rig()->vertex_count()));
+  }
+
+  /// The skin's displacements at a moment of a clip, each turned back with the flesh. `anew`: from nothing but the
+  /// pose.
+  QuasistaticReport solve(const ClipMotion& motion, double time, bool anew, const Vec3& gravity, VecX& local) {
+    motion.sample(time, pose_);
+    without_morphs(rig_.rig()->layout(), pose_.p);
+    const ExRotatedBody& body = solver_.body();
+    colliders_.place(pose_.placement);
+    turns_.evaluate(pose_.p, rotations_);
+    const std::vector<Vec3> carried = evaluate_all(*shared_.model.rest, pose_.p);
+    if (anew || x_.size() == 0)
+      start(carried);
+    else
+      carry_on(carried);
+    for (Index n = 0; n < body.vertex_count(); ++n) {
+      const auto v = to_size(body.vertex_of()[to_size(n)]);
+      numbered_[to_size(n)] = rotations_[v];
+      if (n >= body.held().begin) x_.segment<3>(3 * Eigen::Index{n}) = carried[v];
+    }
+    const QuasistaticReport report =
+        solver_.solve(numbered_, x_, &contacts_, pose_.placement.rotation.conjugate() * gravity, !anew);
+    rotations_before_ = rotations_;
+    carried_before_ = carried;
+    take_skin(local);
+    return report;
+  }
+
+ private:
+  void start(std::span<const Vec3> carried) {
+    x_.resize(3 * std::ssize(carried));
+    for (Index n = 0; n < solver_.body().vertex_count(); ++n)
+      x_.segment<3>(3 * Eigen::Index{n}) = carried[to_size(solver_.body().vertex_of()[to_size(n)])];
+  }
+  /// From where the flesh was relative to its surroundings.
+  void carry_on(std::span<const Vec3> carried) {
+    for (Index n = 0; n < solver_.body().vertex_count(); ++n) {
+      const auto v = to_size(solver_.body().vertex_of()[to_size(n)]);
+      auto x = x_.segment<3>(3 * Eigen::Index{n});
+      const Quat now(rotations_[v]), before(rotations_before_[v]);
+      x = carried[v] + now.normalized() * (before.normalized().conjugate() * (x - carried_before_[v]));
+    }
+  }
+  void take_skin(VecX& local) {
+    const ExRotatedBody& body = solver_.body();
+    in_mesh_.resize(x_.size());
+    for (Index n = 0; n < body.vertex_count(); ++n)
+      in_mesh_.segment<3>(3 * Eigen::Index{body.vertex_of()[to_size(n)]}) = x_.segment<3>(3 * Eigen::Index{n});
+    skin_ = evaluate_all(*rig_.rig(), pose_.p);
+    for (std::size_t v = 0; v < skin_.size(); ++v) {
+      auto u = local.segment<3>(3 * static_cast<Eigen::Index>(v));
+      u.setZero();
+      if (shared_.skin.stiff(v)) continue;
+      u = shared_.skin.rotation(v, rotations_).conjugate() * (shared_.skin.position(v, in_mesh_) - skin_[v]);
+    }
+  }
+
+  const SharedStillness& shared_;
+  const CharacterRig& rig_;
+  CharacterPose pose_;
+  FleshTurns turns_;
+  SelfCollision collision_;
+  ColliderContacts colliders_;
+  JoinedContacts contacts_{{&collision_, &colliders_}};
+  QuasistaticSolver solver_;
+  std::vector<Eigen::Vector4d> rotations_, numbered_, rotations_before_;
+  std::vector<Vec3> skin_, carried_before_;
+  VecX x_, in_mesh_;
+};
+
+/// Moments of a clip, a whole number of them from its first key to its end, whichever of them a run needs.
+struct FrameGrid {
+  double first = 0, step = 1;  ///< [s]
+  std::int64_t last = 0;
+  bool loop = false;
+
+  FrameGrid(const Clip& clip, const SimulateSettings& settings) {
+    first = std::min(first_key(clip), clip.duration);
+    const double whole = clip.duration - first;
+    loop = settings.loop && whole > 0;
+    last = static_cast<std::int64_t>(std::ceil(whole / (steps_per_frame * settings.time_step) - 1e-9));
+    step = last > 0 ? whole / static_cast<double>(last) : 1;
+  }
+  double place(double time) const { return std::clamp((time - first) / step, 0.0, static_cast<double>(last)); }
+  double time(std::int64_t frame) const { return first + static_cast<double>(frame) * step; }
+  /// The frame that stands for one beyond the ends, or for the end of a loop, which is its start.
+  std::int64_t at(std::int64_t frame) const {
+    if (loop) return (frame + last) % last;
+    return std::clamp<std::int64_t>(frame, 0, last);
+  }
+  /// Frames that cubic interpolation from one time to another looks at.
+  std::vector<char> needed(double from, double to) const {
+    std::vector<char> marks(to_size(last) + 1, 0);
+    const auto begin = static_cast<std::int64_t>(std::floor(place(from))) - 1;
+    const auto end = static_cast<std::int64_t>(std::floor(place(to))) + 2;
+    for (std::int64_t k = begin; k <= end; ++k) marks[to_size(at(k))] = 1;
+    return marks;
+  }
+};
+
+/// Frames at rest: the skin's displacements turned back with the flesh; empty where none was needed.
+struct SolvedFrames {
+  FrameGrid grid;
+  double from = 0, to = 0;  ///< [s] what lies beyond is held
+  std::vector<VecX> frames;
+
+  /// Cubic in between (Catmull-Rom), the same bits whichever other frames were solved.
+  VecX at(double time) const {
+    const double place = grid.place(std::clamp(time, from, to));
+    const auto k = std::min(static_cast<std::int64_t>(place), std::max<std::int64_t>(grid.last - 1, 0));
+    const double t = place - static_cast<double>(k);
+    const auto frame = [&](std::int64_t i) -> const VecX& { return frames[to_size(grid.at(i))]; };
+    const VecX &a = frame(k - 1), &b = frame(k), &c = frame(k + 1), &d = frame(k + 2);
+    return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+  }
+};
+
+class QuasistaticRun final : public ClipRun {
+ public:
+  QuasistaticRun(const SharedStillness& shared, const CharacterRig& rig, const Clip& clip, SolvedFrames solved,
+                 ClipRunReport report)
+      : shared_(shared),
+        rig_(rig),
+        clip_(clip),
+        solved_(std::move(solved)),
+        report_(std::move(report)),
+        pose_(rig.neutral()),
+        turns_(shared.model),
+        rotations_(to_size(shared.model.vertex_count())) {}
+
+  double start() const override { return solved_.from; }
+  ClipRunReport report() const override { return report_; }
+  void in_world(double time, std::span<Vec3> displacement) override {
+    in_character(time, displacement);
+    for (Vec3& u : displacement) u = pose_.placement.rotation * u;
+  }
+  void in_character(double time, std::span<Vec3> displacement) override {
+    in_neutral_pose(time, displacement);
+    rig_.sample(clip_, time, ClipWrap::hold, pose_);
+    without_morphs(rig_.rig()->layout(), pose_.p);
+    turns_.evaluate(pose_.p, rotations_);
+    for (std::size_t v = 0; v < displacement.size(); ++v)
+      displacement[v] = shared_.skin.rotation(v, rotations_) * displacement[v];
+  }
+  void in_neutral_pose(double time, std::span<Vec3> displacement) override {
+    const VecX local = solved_.at(time);
+    for (std::size_t v = 0; v < displacement.size(); ++v)
+      displacement[v] = local.segment<3>(3 * static_cast<Eigen::Index>(v));
+  }
+
+ private:
+  const SharedStillness& shared_;
+  const CharacterRig& rig_;
+  const Clip& clip_;
+  SolvedFrames solved_;
+  ClipRunReport report_;
+  CharacterPose pose_;
+  FleshTurns turns_;
+  std::vector<Eigen::Vector4d> rotations_;
+};
+
+class QuasistaticCharacter final : public SoftCharacter {
+ public:
+  QuasistaticCharacter(std::shared_ptr<const CharacterSource> source, QuasistaticModel model)
+      : SoftCharacter(std::move(source)), asset_(std::move(model)), shared_{std::get<QuasistaticModel>(asset_)} {}
+
+  const Asset& asset() const override { return asset_; }
+  bool is_driven() const override { return false; }
+  std::vector<std::string> warnings() const override { return shared_.model.warnings; }
+  Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
+                                            Progress& progress) const override {
+    const auto begin = Clock::now();
+    const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
+    if (settings.from < 0 || settings.from > to)
+      return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
+                                     clip.name, clip.duration, settings.from, to));
+    Result<ExRotatedBody> body = ExRotatedBody::create(shared_.model.mesh, shared_.model.fixed);
+    SUPPLE_RETURN_IF_ERROR(body);
+    std::vector<Collider> colliders = source().recipe.colliders;
+    for (Collider& collider : colliders) {  // the character was brought near the origin
+      collider.at -= source().place;
+      collider.to -= source().place;
+    }
+    FrameSolver solver(shared_, rig(), std::move(*body), std::move(colliders));
+    SolvedFrames solved{FrameGrid(clip, settings), 0, to, {}};
+    solved.from = std::min(std::max(settings.from, solved.grid.first), to);
+    ClipRunReport report;
+    report.loop = solved.grid.loop;
+    SUPPLE_RETURN_IF_ERROR(solve_frames(clip, settings, solver, solved, report, progress));
+    report.seconds = seconds_since(begin);
+    return std::unique_ptr<ClipRun>(std::make_unique<QuasistaticRun>(shared_, rig(), clip, std::move(solved), report));
+  }
+
+ private:
+  /// Group by group, each from its first frame to the last that is needed.
+  Status solve_frames(const Clip& clip, const SimulateSettings& settings, FrameSolver& solver, SolvedFrames& solved,
+                      ClipRunReport& report, Progress& progress) const {
+    const FrameGrid& grid = solved.grid;
+    const ClipMotion motion(rig(), clip, grid.loop, shared_.model.extent);
+    const std::vector<char> needed = grid.needed(solved.from, solved.to);
+    solved.frames.resize(needed.size());
+    for (std::size_t k = 0; k < needed.size(); ++k) {
+      const auto group_end = std::min(needed.size(), k - k % frames_per_group + frames_per_group);
+      if (std::find(needed.begin() + static_cast<std::ptrdiff_t>(k),
+                    needed.begin() + static_cast<std::ptrdiff_t>(group_end),
+                    1) == needed.begin() + static_cast<std::ptrdiff_t>(group_end)) {
+        k = group_end - 1;
+        continue;
+      }
+      if (progress.cancelled()) return failure("stopped");
+      VecX local(3 * Eigen::Index{vertex_count()});
+      const QuasistaticReport frame = solver.solve(motion, grid.time(static_cast<std::int64_t>(k)),
+                                                   k % frames_per_group == 0, settings.gravity, local);
+      progress.update(static_cast<double>(k + 1) / static_cast<double>(needed.size()));
+      if (needed[k] == 0) continue;
+      solved.frames[k] = std::move(local);
+      ++report.solved_frames;
+      if (!frame.converged) ++report.recovered;
+      report.penetration = std::max(report.penetration, frame.deepest);
+      report.residual = std::max(report.residual, frame.residual);
+    }
+    return {};
+  }
+
+  Asset asset_;
+  SharedStillness shared_;
+};
+
+class QuasistaticEngine final : public CharacterEngine {
+ public:
+  std::string_view name() const override { return "quasistatic"; }
+  std::string_view brief() const override { return "flesh at rest in every frame, for fine meshes: folds without lag"; }
+  bool owns(const Asset& asset) const override { return std::holds_alternative<QuasistaticModel>(asset); }
+
+  Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
+                                                    Asset asset) const override {
+    auto* model = std::get_if<QuasistaticModel>(&asset);
+    if (model == nullptr)
+      return input_error(fmt::format(
+          "the asset holds {}, but the engine \"quasistatic\" wants a character's flesh at rest", contents_of(asset)));
+    SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
+    SUPPLE_RETURN_IF_ERROR(check_made_for(model->made_for, *source));
+    return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
+  }
+
+ protected:
+  Result<std::unique_ptr<SoftCharacter>> reduce(std::shared_ptr<const CharacterSource> source,
+                                                const CharacterBody& body, Progress& progress,
+                                                StageStore& /*store*/) const override {
+    QuasistaticBuildSettings settings;
+    settings.frequency.reset();
+    if (tunes_stiffness(source->recipe) && !body.file_materials) settings.frequency = wanted_frequency(source->recipe);
+    settings.base_young = body.base.young;
+    Result<QuasistaticModel> model = build_quasistatic(body.body, source->character, source->rig, settings, progress);
+    SUPPLE_RETURN_IF_ERROR(model);
+    model->name = std::filesystem::path(source->recipe.input).stem().string();
+    model->warnings = body.body.warnings;
+    model->made_for = fingerprint_of(*source);
+    return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
+  }
+};
+
+}  // namespace
+
+const CharacterEngine& quasistatic_engine() {
+  static const QuasistaticEngine engine;
+  return engine;
+}
+
+}  // namespace supple

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// --engine quasistatic from the command line: bake, asset, parts of a clip.
+#include "run_cli.h"
+
+namespace supple::cli_quasistatic_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class QuasistaticCli : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    ASSERT_EQ(supple({"example", "x_shape"}).code, 0);
+  }
+  nlohmann::json bake(const Words& more) const {
+    Words words = {"bake", "x_shape.glb", "--engine", "quasistatic", "--tets", "1500", "--no-cache"};
+    words.insert(words.end(), more.begin(), more.end());
+    return supple_json(words);
+  }
+  /// Frames of a point cache, without its header.
+  std::string frames(const std::string& cache, std::size_t first, std::size_t count) const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder / cache)) {
+      if (entry.path().extension() != ".pc2") continue;
+      const std::string bytes = slurp(entry.path());
+      std::int32_t points = 0;
+      std::memcpy(&points, bytes.data() + 16, 4);
+      const std::size_t size = 12 * static_cast<std::size_t>(points);
+      return bytes.substr(32 + first * size, count * size);
+    }
+    return {};
+  }
+};
+
+TEST_F(QuasistaticCli, BakesWithoutSettingsAndTellsWhatIsLeft) {
+  const nlohmann::json baked = bake({"-o", "soft.glb"});
+  EXPECT_TRUE(std::filesystem::exists(folder / "soft.glb"));
+  ASSERT_FALSE(baked["clips"].empty());
+  for (const auto& clip : baked["clips"]) {
+    EXPECT_GT(clip["solved_frames"], 2);
+    EXPECT_EQ(clip["recovered_steps"], 0);
+    EXPECT_LE(clip["worst_residual"], 1e-5);
+    EXPECT_GT(clip["peak_percent"], 0.1);
+    EXPECT_LT(clip["worst_penetration_m"], 0.02 * baked["height_m"].get<double>());
+  }
+}
+
+TEST_F(QuasistaticCli, AnAssetBakesTheSame) {
+  ASSERT_EQ(supple({"build", "x_shape.glb", "--engine", "quasistatic", "--tets", "1500", "-o", "x.supple"}).code, 0);
+  EXPECT_EQ(supple_json({"inspect", "x.supple"})["files"][0]["kind"], "quasistatic");
+  bake({"-o", "a", "--format", "pc2", "--frames", "3:6"});
+  supple_json({"bake", "x_shape.glb", "--asset", "x.supple", "-o", "b", "--format", "pc2", "--frames", "3:6"});
+  EXPECT_FALSE(frames("a", 0, 4).empty());
+  EXPECT_EQ(frames("a", 0, 4), frames("b", 0, 4));
+}
+
+TEST_F(QuasistaticCli, PartsHaveTheBitsOfTheWhole) {
+  bake({"-o", "whole", "--format", "pc2", "--rate", "20"});
+  bake({"-o", "part", "--format", "pc2", "--rate", "20", "--frames", "9:14", "--threads", "1"});
+  EXPECT_EQ(frames("part", 0, 6).size(), frames("part", 0, 99).size());
+  EXPECT_FALSE(frames("part", 0, 6).empty());
+  EXPECT_EQ(frames("part", 0, 6), frames("whole", 9, 6));
+}
+
+TEST_F(QuasistaticCli, CollidersOfARecipeKeepFleshOut) {
+  const auto bake_with = [&](const std::string& collider) {
+    spill(folder / "r.toml", "input = \"x_shape.glb\"\n[body]\ntets = 1500\n" + collider);
+    return Words{"bake", "r.toml", "--engine", "quasistatic", "--no-cache", "-o", "c.glb", "--frames", "0:1"};
+  };
+  const nlohmann::json free = supple_json(bake_with(""));
+  const nlohmann::json far =
+      supple_json(bake_with("[[collider]]\nshape = \"capsule\"\nat = [90, 0, 0]\nto = [90, 1, 0]\nradius = 0.5\n"));
+  EXPECT_EQ(far["clips"][0]["rms_m"], free["clips"][0]["rms_m"]);
+  const nlohmann::json pressed = supple_json(bake_with("[[collider]]\nshape = \"plane\"\nat = [0, 0.02, 0]\n"));
+  EXPECT_NE(pressed["clips"][0]["rms_m"], free["clips"][0]["rms_m"]);
+  expect_refusal(bake_with("[[collider]]\nshape = \"sphere\"\n"), 3, "radius");
+  expect_refusal(bake_with("[[collider]]\nshape = \"cone\"\n"), 3, "capsule");
+  expect_refusal(bake_with("[[collider]]\nshape = \"plane\"\nnormal = [0, 0, 0]\n"), 3, "direction");
+}
+
+TEST_F(QuasistaticCli, TellsWhatIsWrongWithFrames) {
+  const Words bake = {"bake", "x_shape.glb", "-o", "no.glb", "--tets", "1500", "--no-cache", "--frames"};
+  const auto with = [&](const Words& more) {
+    Words words = bake;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  expect_refusal(with({"0:5"}), 2, "--engine quasistatic");
+  expect_refusal(with({"5", "--engine", "quasistatic"}), 2, "0:23");
+  expect_refusal(with({"0:99999", "--engine", "quasistatic"}), 3, "has frames 0 to");
+}
+
+}  // namespace
+}  // namespace supple::cli_quasistatic_test

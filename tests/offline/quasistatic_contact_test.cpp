@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flesh that meets itself and other things: blocks whose meeting plane is known, forces that cancel, colliders.
+#include "supple/mesh/tet_tree.h"
+#include "supple/offline/quasistatic/colliders.h"
+#include "supple/offline/quasistatic/quasistatic_solver.h"
+#include "supple/offline/quasistatic/self_collision.h"
+
+#include "support/bodies.h"
+
+#include <random>
+
+namespace supple::quasistatic_contact_test {
+namespace {
+
+constexpr double width = 1, gap = 0.5;
+
+/// Two blocks side by side along x, the second with other cells, each held by its outer end.
+struct Blocks {
+  TetMesh mesh;
+  std::vector<Index> held;
+};
+
+Blocks two_blocks() {
+  Blocks blocks;
+  for (const int side : {0, 1}) {
+    TetMesh block = make_tet_box(Vec3(1, width, width), side == 0 ? std::array{6, 6, 6} : std::array{5, 7, 5});
+    const auto first = static_cast<Index>(blocks.mesh.vertices.size());
+    for (Vec3& x : block.vertices) {
+      if (x[0] == (side == 0 ? 0 : 1)) blocks.held.push_back(static_cast<Index>(blocks.mesh.vertices.size()));
+      blocks.mesh.vertices.push_back(x + Vec3(side * (1 + gap), 0, 0));
+    }
+    for (TetMesh::Element element : block.elements) {
+      for (Index& v : element) v += first;
+      blocks.mesh.elements.push_back(element);
+    }
+  }
+  set_uniform_material(blocks.mesh, {.name = "flesh", .young = 1000, .poisson = 0.2, .density = 1});
+  return blocks;
+}
+
+VecX positions(const ExRotatedBody& body, double shift) {
+  VecX x(3 * Eigen::Index{body.vertex_count()});
+  for (Index v = 0; v < body.vertex_count(); ++v) {
+    Vec3 X = body.rest()[to_size(v)];
+    if (X[0] > 1.1) X[0] -= shift;
+    x.segment<3>(3 * Eigen::Index{v}) = X;
+  }
+  return x;
+}
+
+std::vector<Eigen::Vector4d> no_turns(const ExRotatedBody& body) {
+  return std::vector<Eigen::Vector4d>(to_size(body.vertex_count()), Eigen::Vector4d::UnitW());
+}
+
+TEST(QuasistaticContact, BlocksThatArePushedTogetherMeetInTheMiddle) {
+  const Blocks blocks = two_blocks();
+  for (const QuasistaticMethod method : {QuasistaticMethod::volume, QuasistaticMethod::surface}) {
+    ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+    SelfCollision contacts(body);
+    QuasistaticSolver solver(std::move(body), {.method = method});
+    // The second block comes nearer by the gap and as much again as 0.2: each gives way by 0.1.
+    VecX x = positions(solver.body(), gap + 0.2);
+    const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
+    EXPECT_TRUE(report.converged);
+    EXPECT_GT(report.contacts, 20);
+    EXPECT_LT(report.deepest, 0.01);  // 1 % of the way from what holds them to the skin
+    for (Index v = 0; v < solver.body().free().end; ++v) {
+      const Vec3& X = solver.body().rest()[to_size(v)];
+      const bool rim = std::min(X[1], X[2]) < 0.25 || std::max(X[1], X[2]) > 0.75;
+      if (rim || (X[0] != 1 && X[0] != 1 + gap)) continue;
+      EXPECT_NEAR(x[3 * v], 0.9, 0.01);
+    }
+  }
+}
+
+TEST(QuasistaticContact, ForcesOfBothSidesCancel) {
+  const Blocks blocks = two_blocks();
+  const ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+  SelfCollision contacts(body);
+  const VecX x = positions(body, gap + 0.13);
+  std::vector<ContactSpring> springs;
+  contacts.find(x, springs);
+  ASSERT_GT(springs.size(), 20u);
+  VecX f = VecX::Zero(x.size());
+  for (const ContactSpring& spring : springs)
+    spring.add_force(spring.stiffness * spring.gap(x), body.vertex_count(), f);
+  Vec3 sum = Vec3::Zero();
+  double size = 0;
+  for (Eigen::Index v = 0; v < f.size(); v += 3) {
+    sum += f.segment<3>(v);
+    size += f.segment<3>(v).norm();
+  }
+  EXPECT_GT(size, 1);
+  EXPECT_LT(sum.norm(), 1e-12 * size);
+}
+
+TEST(QuasistaticContact, NothingTouchesAtRestOrApart) {
+  const Blocks blocks = two_blocks();
+  const ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+  SelfCollision contacts(body);
+  std::vector<ContactSpring> springs;
+  contacts.find(positions(body, 0), springs);
+  EXPECT_TRUE(springs.empty());
+}
+
+/// A block that stands on a plate is shortened by what the plate is too high, as a rod is.
+TEST(QuasistaticContact, APlatePressesABlockAsItWouldARod) {
+  TetMesh mesh = make_tet_box(Vec3(1, 2, 1), {4, 8, 4});
+  set_uniform_material(mesh, {.name = "flesh", .young = 5000, .poisson = 0, .density = 1});
+  std::vector<Index> top;
+  for (Index v = 0; v < std::ssize(mesh.vertices); ++v)
+    if (mesh.vertices[to_size(v)][1] == 2) top.push_back(v);
+  ExRotatedBody body = ExRotatedBody::create(mesh, top).value();
+  Collider plate;
+  plate.at = Vec3(0, 0.1, 0);
+  ColliderContacts contacts(body, {plate});
+  QuasistaticSolver solver(std::move(body), {.tolerance = 1e-7});
+  VecX x = positions(solver.body(), 0);
+  const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
+  EXPECT_TRUE(report.converged);
+  EXPECT_LT(report.deepest, 1e-4);
+  // E A d / L through every section: what the plate bears is what flesh above it pushes down with.
+  VecX f = VecX::Zero(x.size());
+  solver.body().force(x, solver.body().free(), f);
+  double borne = 0;
+  for (Index v = 0; v < solver.body().free().end; ++v)
+    if (solver.body().rest()[to_size(v)][1] == 0) borne -= f[3 * v + 1];
+  EXPECT_NEAR(borne, 5000 * 1 * 0.1 / 2, 0.01 * 250);
+}
+
+TEST(QuasistaticContact, DistancesToCollidersAreThoseOfTheirShapes) {
+  Collider box{.shape = Collider::Shape::box, .at = Vec3(1, 0, 0), .size = Vec3(2, 4, 6)};
+  Collider sphere{.shape = Collider::Shape::sphere, .at = Vec3(0, 1, 0), .radius = 0.5};
+  Collider capsule{.shape = Collider::Shape::capsule, .at = Vec3(0, 0, 0), .to = Vec3(0, 0, 2), .radius = 0.25};
+  Collider plane{.normal = Vec3(0, 0, 2)};
+  Vec3 out;
+  EXPECT_NEAR(box.distance(Vec3(1.9, 0, 0), out), -0.1, 1e-12);
+  EXPECT_EQ(out, Vec3(1, 0, 0));
+  EXPECT_DOUBLE_EQ(box.distance(Vec3(5, -6, 0), out), 5);
+  EXPECT_DOUBLE_EQ(sphere.distance(Vec3(0, 2, 0), out), 0.5);
+  EXPECT_DOUBLE_EQ(capsule.distance(Vec3(1, 0, 1.3), out), 0.75);
+  EXPECT_DOUBLE_EQ(capsule.distance(Vec3(0, 0, 3), out), 0.75);
+  EXPECT_DOUBLE_EQ(plane.distance(Vec3(3, 4, -2), out), -2);
+  // The way out is the gradient of the distance.
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> number(-4, 4);
+  for (const Collider& collider : {box, sphere, capsule, plane}) {
+    for (int k = 0; k < 50; ++k) {
+      const Vec3 x(number(random), number(random), number(random));
+      collider.distance(x, out);
+      Vec3 slope, unused;
+      for (int a = 0; a < 3; ++a)
+        slope[a] = (collider.distance(x + 1e-6 * Vec3::Unit(a), unused) -
+                    collider.distance(x - 1e-6 * Vec3::Unit(a), unused)) /
+                   2e-6;
+      EXPECT_LT((slope - out).norm(), 1e-5);
+    }
+  }
+}
+
+TEST(TetTree, FindsTheTetrahedraAroundAPointAfterItMoved) {
+  const TetMesh mesh = make_tet_box(Vec3(1, 1, 1), {5, 5, 5});
+  TetTree tree(mesh.elements, mesh.vertices);
+  VecX x(3 * std::ssize(mesh.vertices));
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+    x.segment<3>(3 * static_cast<Eigen::Index>(v)) = 2 * mesh.vertices[v] + Vec3(7, 0, 0);
+  tree.refit(x);
+  std::mt19937 random(9);
+  std::uniform_real_distribution<double> number(-0.2, 2.2);
+  for (int k = 0; k < 200; ++k) {
+    const Vec3 point = Vec3(7, 0, 0) + Vec3(number(random), number(random), number(random));
+    int inside = 0;
+    tree.near(point, [&](Index e) {
+      std::array<Vec3, 4> corners;
+      for (std::size_t c = 0; c < 4; ++c) corners[c] = x.segment<3>(3 * Eigen::Index{mesh.elements[to_size(e)][c]});
+      const Eigen::Vector4d w = barycentric_in(corners, point);
+      if (w.minCoeff() < 0) return;
+      ++inside;
+      Vec3 back = Vec3::Zero();
+      for (std::size_t c = 0; c < 4; ++c) back += w[static_cast<Eigen::Index>(c)] * corners[c];
+      EXPECT_LT((back - point).norm(), 1e-12);
+    });
+    const Vec3 local = (point - Vec3(7, 0, 0)) / 2;
+    EXPECT_EQ(inside, local.minCoeff() > 0 && local.maxCoeff() < 1 ? 1 : 0);
+  }
+}
+
+}  // namespace
+}  // namespace supple::quasistatic_contact_test
