@@ -4,8 +4,10 @@
 #include "asset_report.h"
 #include "character_options.h"
 #include "command.h"
+#include "plant_report.h"
 #include "supple/base/clock.h"
 #include "supple/export/baked_mark.h"
+#include "supple/pipeline/plant/plant_recipe.h"
 
 #include <sys/resource.h>
 
@@ -241,8 +243,33 @@ Result<CharacterSource> read_source(const Options& options, const std::string& i
   return source;
 }
 
+/// A static model: what it has no use for is refused, not passed over.
+Status bake_still(const Options& options, const std::string& input, const std::filesystem::path& output,
+                  Session& session, Json& out) {
+  const bool for_characters = !options.clips.empty() || !options.motions.empty() || !options.asset.empty() ||
+                              options.helper_bones || options.engine_given || options.from || options.to ||
+                              !options.gravity.empty() || !options.feel.empty() || options.coordinates;
+  if (for_characters || (!options.format.empty() && options.format != "glb"))
+    return usage_error(
+        fmt::format("{} has no skeleton and is baked as a plant in the wind, which takes --frequency, --damping, "
+                    "--tets, --rate, --wind, --tolerance and --max-morphs only; a recipe (`supple init`) sets the rest",
+                    input));
+  PlantOptions plant;
+  plant.frequency = options.frequency;
+  plant.damping = options.damping;
+  plant.tolerance = options.tolerance;
+  plant.tets = options.tets;
+  plant.rate = options.rate;
+  plant.most_morphs = options.most_morphs;
+  const Result<Vec3> wind = vector_of("--wind", options.wind);
+  SUPPLE_RETURN_IF_ERROR(wind);
+  plant.wind = *wind;
+  return bake_plant_file(input, output, plant, session, out);
+}
+
 Status bake_one(const Options& options, const std::string& input, const std::filesystem::path& output, Session& session,
                 Json& out) {
+  if (is_plant(input)) return bake_still(options, input, output, session, out);
   const auto start = Clock::now();
   Result<CharacterSource> source = read_source(options, input, session);
   if (!source.ok()) return about(input, source.error());
@@ -385,7 +412,10 @@ Status bake(const Options& options, Session& session) {
     SUPPLE_RETURN_IF_ERROR(bake_one(options, job.input, job.output, session, one));
     session.result = one;
   }
-  session.line("too soft, too stiff? --feel subtle, natural, bouncy or jelly; farther: --amount 1.5, or --amount 5%");
+  if (is_plant(options.inputs.front()))
+    session.line("more wind, less? --wind 8,0,0, --frequency 0.5, or a recipe: supple init");
+  else
+    session.line("too soft, too stiff? --feel subtle, natural, bouncy or jelly; farther: --amount 1.5, or --amount 5%");
   return {};
 }
 
