@@ -459,15 +459,18 @@ RunCommand add(CLI::App& app) {
            "Gives a rigged, animated character soft tissue and writes a file that plays everywhere. Without settings:\n"
            "the character is filled with tetrahedra, its bones hold them, and the flesh follows the clips with lag,\n"
            "bulge and jiggle. The skeleton's animation stays as it is; the soft motion becomes morph targets.\n"
-           "A recipe (`supple init`) sets everything else; several inputs go into the folder OUT.\n",
+           "A recipe (`supple init`) sets everything else; several inputs go into the folder OUT.\n"
+           "A static model without a skeleton is taken for a plant: its parts are found and move in the wind\n"
+           "(docs/plants.md).\n",
            "  supple bake hero.glb -o hero_soft.glb\n"
            "  supple bake hero.glb -o soft.glb --clip run --feel bouncy\n"
            "  supple bake hero.toml -o caches --format pc2\n"
            "  supple bake hero.glb --asset hero.supple -o hero_soft.glb\n"
            "  supple bake hero.glb --engine full -o hero_truth.glb --clip run\n"
+           "  supple bake tree.glb -o tree_wind.glb\n"
            "  supple bake *.glb -o soft\n");
   const auto options = std::make_shared<Options>();
-  app.add_option("INPUT", options->inputs, "A character (.glb, .gltf) or a recipe (.toml); or several")
+  app.add_option("INPUT", options->inputs, "A character or a plant (.glb, .gltf) or a recipe (.toml); or several")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options->output, "The character to write, or a folder")->required()->type_name("OUT");

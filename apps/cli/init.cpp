@@ -53,7 +53,8 @@ RunCommand add(CLI::App& app) {
   describe(
       app,
       "Looks at a character and writes a recipe: every choice that makes it a soft body, each with a comment that\n"
-      "says what it does and what was found. docs/recipe.md explains all keys.\n",
+      "says what it does and what was found. docs/recipe.md explains all keys; docs/plants.md those of static models\n"
+      "that move in the wind.\n",
       "  supple init hero.glb\n"
       "  supple init hero.glb -o soft/hero.toml --tets 30000\n");
   const auto options = std::make_shared<Options>();

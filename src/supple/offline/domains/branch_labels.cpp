@@ -304,7 +304,7 @@ TetMesh largest_solid(const TetMesh& mesh) {
   for (const auto& [a, b] : touching_tets(mesh)) sets.unite(a, b);
   std::map<Index, std::size_t> sizes;
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) ++sizes[sets.find(static_cast<Index>(e))];
-  if (sizes.size() <= 1) return mesh;
+  if (sizes.empty()) return mesh;
   const Index most = std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) {
                        return a.second < b.second;
                      })->first;

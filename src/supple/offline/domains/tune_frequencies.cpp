@@ -106,28 +106,31 @@ class TreeTuner {
     }
   }
 
-  /// ω² for the pull in one direction.
-  double rayleigh(const Vec3& pull) const {
+  /// What a static pull does: its work ∫ρ g·u, and ∫ρ |u|².
+  struct Answer {
     double work = 0, motion = 0;
+  };
+  Answer pulled(const Vec3& pull) const {
+    Answer sum;
     std::vector<Vec3> move(model_.domains.size(), Vec3::Zero()), turn = move;
     for (std::size_t d = 0; d < model_.domains.size(); ++d) {
       const Domain& domain = model_.domains[d];
-      const SubspaceModel& part = model_.parts[to_size(domain.part)];
-      VecX q = VecX::Zero(part.size());
-      if (part.size() > 0) {
+      const Eigen::Index r = model_.parts[to_size(domain.part)].size();
+      VecX q = VecX::Zero(r);
+      if (r > 0) {
         const VecX load = load_on(d, pull);
         q = PositiveFactor(stiffness(d)).solve(load);
-        work += load.dot(q);
+        sum.work += load.dot(q);
       }
-      motion += squared_motion(domain, part, q, move[d], turn[d]);
+      sum.motion += squared_motion(domain, q, move[d], turn[d]);
       for (const Index child : children_[d]) {
         const Vec3 arm = model_.domains[to_size(child)].position - domain.position;
-        const VecX twist = part.size() > 0 ? VecX(jacobian(child) * q) : VecX::Zero(6);
+        const VecX twist = r > 0 ? VecX(jacobian(child) * q) : VecX(VecX::Zero(6));
         move[to_size(child)] = move[d] + turn[d].cross(arm) + twist.head<3>();
         turn[to_size(child)] = turn[d] + twist.tail<3>();
       }
     }
-    return motion > 0 ? work / motion : 0;
+    return sum;
   }
 
  private:
@@ -190,17 +193,21 @@ class TreeTuner {
     return load;
   }
 
-  /// ∫ρ |u|² with the mass shared by the vertices of the part.
-  double squared_motion(const Domain& domain, const SubspaceModel& part, const VecX& q, const Vec3& move,
-                        const Vec3& turn) const {
-    const double share = std::pow(domain.scale, 3) * moments_[to_size(domain.part)].volume / part.vertex_count();
-    double sum = 0;
-    for (Index v = 0; v < part.vertex_count(); ++v) {
-      Vec3 u = move + turn.cross(domain.scale * (domain.rotation * part.rest_positions[to_size(v)]));
-      if (part.size() > 0) u += domain.scale * (domain.rotation * (part.basis.middleRows<3>(3 * v) * q));
-      sum += share * u.squaredNorm();
+  /// ∫ρ |u|² of u = move + T X + s R w(X), with T = s [turn]ₓ R and w = U q.
+  double squared_motion(const Domain& domain, const VecX& q, const Vec3& move, const Vec3& turn) const {
+    const MassMoments& m = moments_[to_size(domain.part)];
+    Vec3 w = Vec3::Zero();                      // ∫ρ w
+    Mat3 wX = Mat3::Zero(), ww = Mat3::Zero();  // ∫ρ w Xᵀ and ∫ρ w wᵀ
+    for (Eigen::Index l = 0; l < q.size(); ++l) {
+      w += q[l] * m.first.col(l + 1);
+      wX += q[l] * m.second.block<3, 3>(3 * (l + 1), 0);
+      for (Eigen::Index k = 0; k < q.size(); ++k) ww += q[l] * q[k] * m.second.block<3, 3>(3 * (l + 1), 3 * (k + 1));
     }
-    return sum;
+    const Mat3 R = domain.scale * domain.rotation, T = cross_matrix(turn) * R;
+    const double squares = (T.transpose() * T * m.second.topLeftCorner<3, 3>()).trace() +
+                           2 * (T.transpose() * R * wX).trace() + domain.scale * domain.scale * ww.trace();
+    return std::pow(domain.scale, 3) *
+           (m.volume * move.squaredNorm() + 2 * move.dot(T * m.first.col(0) + R * w) + squares);
   }
 
   DomainModel& model_;
@@ -211,13 +218,17 @@ class TreeTuner {
   std::vector<std::vector<Index>> children_;
 };
 
+/// [Hz], of the best combination of the shapes under two pulls: plants aren't aligned with the axes.
 double lowest_of(const TreeTuner& tuner) {
-  double lowest = std::numeric_limits<double>::infinity();
-  for (const Vec3& pull : {Vec3(1, 0, 0), Vec3(0, 0, 1)}) {
-    const double squared = tuner.rayleigh(pull);
-    if (squared > 0) lowest = std::min(lowest, squared);
-  }
-  return std::isfinite(lowest) ? std::sqrt(lowest) / (2 * std::numbers::pi) : 0;
+  const TreeTuner::Answer x = tuner.pulled(Vec3::UnitX()), z = tuner.pulled(Vec3::UnitZ()),
+                          both = tuner.pulled(Vec3(1, 0, 1));
+  const double K_xz = 0.5 * (both.work - x.work - z.work), M_xz = 0.5 * (both.motion - x.motion - z.motion);
+  if (!(x.motion > 0) || !(z.motion > 0)) return 0;
+  MatX K(2, 2), M(2, 2);
+  K << x.work, K_xz, K_xz, z.work;
+  M << x.motion, M_xz, M_xz, z.motion;
+  const double lowest = generalized_eigenvalues(K, M)[0];
+  return lowest > 0 ? std::sqrt(lowest) / (2 * std::numbers::pi) : 0;
 }
 
 }  // namespace
