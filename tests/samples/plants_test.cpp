@@ -61,7 +61,7 @@ TEST(PlantPieces, BranchesHangOnTheTrunkAndLeavesOnBranches) {
   const Surface surface = tree_surface(3, 4);
   const std::vector<SurfacePiece> pieces = find_pieces(surface, 1e-6);
   ASSERT_EQ(pieces.size(), 1U + 3 + 12);
-  const PieceTree tree = hang_pieces(pieces, 0, 5);
+  const PieceTree tree = hang_pieces(pieces, PlantGround{}, 5);
   EXPECT_EQ(tree.hold[0].parent, -1);
   for (std::size_t b = 1; b <= 3; ++b) {
     EXPECT_EQ(tree.hold[b].parent, 0);

@@ -53,7 +53,7 @@ std::vector<Index> held_vertices(std::span<const Vec3> vertices, const std::vect
 std::vector<double> distances_to(const PieceSupport& support, std::span<const Vec3> vertices) {
   std::vector<double> away;
   if (support.parent == nullptr) {
-    for (const Vec3& v : vertices) away.push_back(v.y() - support.ground);
+    for (const Vec3& v : vertices) away.push_back(support.ground.away(v));
     return away;
   }
   const TriangleTree tree(*support.parent);

@@ -29,8 +29,8 @@ struct PieceBody {
 /// Where a piece is held: vertices of its body that are near what holds it.
 struct PieceSupport {
   const Surface* parent = nullptr;  ///< none: the ground
-  double ground = 0;                ///< its height
-  double reach = 0;                 ///< how far from it vertices are held [m]
+  PlantGround ground = {};
+  double reach = 0;  ///< how far from it vertices are held [m]
   Vec3 contact = Vec3::Zero();
   std::vector<const Surface*> covers = {};  ///< closed pieces that hang on this one and hide parts of it
 };

@@ -18,7 +18,7 @@ double distance_between(const Bounds& a, const Bounds& b) {
 
 class PieceGrowth {
  public:
-  PieceGrowth(std::span<const SurfacePiece> pieces, double ground, double height)
+  PieceGrowth(std::span<const SurfacePiece> pieces, const PlantGround& ground, double height)
       : pieces_(pieces), ground_(ground), height_(height), trees_(pieces.size()), best_(pieces.size()) {
     tree_.hold.resize(pieces.size());
   }
@@ -43,7 +43,8 @@ class PieceGrowth {
 
   void plant() {
     for (Index p = 0; p < std::ssize(pieces_); ++p) {
-      const double above = pieces_[to_size(p)].bounds.min.y() - ground_;
+      double above = std::numeric_limits<double>::infinity();
+      for (const Vec3& v : pieces_[to_size(p)].shape.vertices) above = std::min(above, ground_.away(v));
       if (above <= on_the_ground * height_) place(p, -1, above);
     }
   }
@@ -80,7 +81,7 @@ class PieceGrowth {
     Vec3 sum = Vec3::Zero(), nearest = piece.shape.vertices.front();
     double count = 0, least = std::numeric_limits<double>::infinity();
     for (const Vec3& v : piece.shape.vertices) {
-      const double away = parent < 0 ? v.y() - ground_ : tree(parent).nearest(v).distance;
+      const double away = parent < 0 ? ground_.away(v) : tree(parent).nearest(v).distance;
       if (away < least) {
         least = away;
         nearest = v;
@@ -99,7 +100,8 @@ class PieceGrowth {
   }
 
   std::span<const SurfacePiece> pieces_;
-  double ground_, height_;
+  const PlantGround& ground_;
+  double height_;
   std::vector<std::unique_ptr<TriangleTree>> trees_;
   std::vector<Best> best_;
   PieceTree tree_;
@@ -107,7 +109,7 @@ class PieceGrowth {
 
 }  // namespace
 
-PieceTree hang_pieces(std::span<const SurfacePiece> pieces, double ground, double height) {
+PieceTree hang_pieces(std::span<const SurfacePiece> pieces, const PlantGround& ground, double height) {
   return PieceGrowth(pieces, ground, height).run();
 }
 

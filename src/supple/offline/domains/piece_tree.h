@@ -6,7 +6,20 @@
 
 #include "supple/offline/domains/surface_pieces.h"
 
+#include <optional>
+
 namespace supple {
+
+/// What holds a plant: the ground under its lowest vertex, y up, or a place such as a bone's, around its nearest
+/// vertex.
+struct PlantGround {
+  double level = 0;                ///< y of the ground [m]
+  std::optional<Vec3> place = {};  ///< in place of the ground
+  double nearest = 0;              ///< of the vertices to the place [m]
+
+  /// How far a point is from what is held.
+  double away(const Vec3& x) const { return place ? (x - *place).norm() - nearest : x.y() - level; }
+};
 
 /// Where a piece is held.
 struct PieceHold {
@@ -20,7 +33,7 @@ struct PieceTree {
   std::vector<Index> order;     ///< of the pieces, parents before their children
 };
 
-/// `height`: of the whole plant. The ground is where its lowest vertex is, y up.
-PieceTree hang_pieces(std::span<const SurfacePiece> pieces, double ground, double height);
+/// `height`: of the whole plant.
+PieceTree hang_pieces(std::span<const SurfacePiece> pieces, const PlantGround& ground, double height);
 
 }  // namespace supple

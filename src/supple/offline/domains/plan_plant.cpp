@@ -69,8 +69,12 @@ class PlantPlanner {
       all.add(piece.bounds.max);
     }
     found().height = std::max(all.size().y(), all.size().maxCoeff() / 3);
-    found().ground = all.min.y();
-    hang_ = hang_pieces(pieces_, found().ground, found().height);
+    ground_.level = all.min.y();
+    ground_.place = settings_.base;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const Vec3& v : surface_.vertices) nearest = std::min(nearest, ground_.away(v));
+    if (ground_.place) ground_.nearest = nearest;
+    hang_ = hang_pieces(pieces_, ground_, found().height);
     found().pieces = static_cast<Index>(pieces_.size());
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       found().grounded += hang_.hold[p].parent < 0 ? 1 : 0;
@@ -117,14 +121,13 @@ class PlantPlanner {
     const PieceHold& hold = hang_.hold[to_size(p)];
     PieceSupport support;
     support.contact = hold.contact;
-    support.ground = found_ground();
+    support.ground = ground_;
     support.reach = 0.03 * (hold.parent < 0 ? plan_.found.height : pieces_[to_size(p)].size());
     if (hold.parent >= 0) support.parent = &pieces_[to_size(hold.parent)].shape;
     for (std::size_t c = 0; c < pieces_.size(); ++c)
       if (hang_.hold[c].parent == p && is_large(pieces_[c])) support.covers.push_back(&pieces_[c].shape);
     return support;
   }
-  double found_ground() const { return plan_.found.ground; }
 
   Status make_bodies() {
     sort_into_kinds();
@@ -227,7 +230,7 @@ class PlantPlanner {
     part.surface.emplace();
     DomainPlan domain;
     domain.part = static_cast<Index>(plan_.tree.parts.size());
-    domain.position = Vec3(0, found().ground, 0);
+    domain.position = ground_.place.value_or(Vec3(0, ground_.level, 0));
     plan_.tree.parts.push_back(std::move(part));
     plan_.tree.domains.push_back(domain);
   }
@@ -306,6 +309,7 @@ class PlantPlanner {
   const PlantSettings& settings_;
   Progress& progress_;
   std::vector<SurfacePiece> pieces_;
+  PlantGround ground_;
   PieceTree hang_;
   std::vector<Kind> kinds_;
   std::vector<Index> kind_of_, first_domain_;

@@ -11,18 +11,19 @@
 namespace supple {
 
 struct PlantSettings {
-  bool split = true;     ///< cut pieces where they branch
-  int tets = 9000;       ///< of all large pieces together, about
-  int branch_size = 14;  ///< r of a domain of tetrahedra
-  int whole_size = 24;   ///< r of a plant that can't be told apart
-  int leaf_size = 6;     ///< r of a small piece
-  int most_kinds = 400;  ///< small pieces of more kinds than these follow what they hang on, rigidly
+  bool split = true;              ///< cut pieces where they branch
+  int tets = 9000;                ///< of all large pieces together, about
+  int branch_size = 14;           ///< r of a domain of tetrahedra
+  int whole_size = 24;            ///< r of a plant that can't be told apart
+  int leaf_size = 6;              ///< r of a small piece
+  int most_kinds = 400;           ///< small pieces of more kinds than these follow what they hang on, rigidly
+  std::optional<Vec3> base = {};  ///< the place that holds it [m]; none: the ground
   static constexpr std::size_t most_pieces = 30000;
 };
 
 /// What was found, for people.
 struct PlantFindings {
-  double height = 0, ground = 0;  ///< [m]
+  double height = 0;  ///< [m]
   Index pieces = 0, grounded = 0;
   Index copies = 0;       ///< pieces that are copies of others
   Index large = 0;        ///< pieces of tetrahedra, copies included

@@ -39,7 +39,8 @@ Result<PlantReport> bake_plant(const PlantSource& source, const std::filesystem:
   report.build_seconds = seconds_since(start);
 
   start = Clock::now();
-  const Result<PlantSway> sway = sway_plant(model, source.recipe, plant->frequency, report.found.height, progress);
+  const Result<PlantSway> sway = sway_plant(model, source.recipe, source.base ? &*source.base : nullptr,
+                                            plant->frequency, report.found.height, progress);
   SUPPLE_RETURN_IF_ERROR(sway);
   report.simulate_seconds = seconds_since(start);
 
@@ -54,6 +55,7 @@ Result<PlantReport> bake_plant(const PlantSource& source, const std::filesystem:
   report.write_seconds = seconds_since(start);
   report.sway = *sway;
   report.sway.q.clear();
+  report.sway.root.clear();
   return report;
 }
 

@@ -75,6 +75,17 @@ void read_air(TomlReader& toml, const toml::table& root, PlantRecipe& recipe) {
   }
 }
 
+void read_base(TomlReader& toml, const toml::table& root, PlantRecipe& recipe) {
+  const toml::table* table = toml.table(root, "base");
+  if (!table) return;
+  toml.only_keys(*table, "[base]", PlantKeys{"character", "joint", "clip"});
+  for (const char* key : {"character", "joint"}) toml.require(*table, "[base]", key);
+  PlantBase& base = recipe.base.emplace();
+  toml.read(*table, "character", base.character);
+  toml.read(*table, "joint", base.joint);
+  toml.read(*table, "clip", base.clip);
+}
+
 bool has_extension(const std::filesystem::path& path, std::string_view extension) {
   std::string own = path.extension().string();
   std::transform(own.begin(), own.end(), own.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -95,12 +106,13 @@ Result<PlantRecipe> parse_plant_recipe(std::string_view text, const std::string&
   const toml::table* root = toml.parse(text);
   if (!root) return toml.error();
   PlantRecipe recipe;
-  toml.only_keys(*root, "a plant's recipe", PlantKeys{"input", "scale", "plant", "wind"});
+  toml.only_keys(*root, "a plant's recipe", PlantKeys{"input", "scale", "plant", "wind", "base"});
   toml.require(*root, "a plant's recipe", "input");
   toml.read(*root, "input", recipe.input);
   read_between(toml, *root, "scale", recipe.scale, 1e6);
   read_body(toml, *root, recipe);
   read_air(toml, *root, recipe);
+  read_base(toml, *root, recipe);
   SUPPLE_RETURN_IF_ERROR(toml);
   return recipe;
 }

@@ -29,7 +29,7 @@ class SwayPlayer {
     return SwayPlayer(std::move(*dynamics), sway);
   }
 
-  void show(Index f) { dynamics_.show(sway_->q[to_size(f)], dynamics_.root()); }
+  void show(Index f) { dynamics_.show(sway_->q[to_size(f)], sway_->root[to_size(f)]); }
   const DomainDynamics& dynamics() const { return dynamics_; }
 
  private:

@@ -72,6 +72,12 @@ Result<PlantSource> load_plant(const std::filesystem::path& path) {
   SUPPLE_RETURN_IF_ERROR(surface);
   source.surface = std::move(*surface);
   for (Vec3& v : source.surface.vertices) v *= source.recipe.scale;
+  if (source.recipe.base) {
+    Result<BaseMotion> base = BaseMotion::load(*source.recipe.base, path.parent_path(), source.recipe.scale);
+    SUPPLE_RETURN_IF_ERROR(base);
+    source.recipe.body.base = base->place();
+    source.base = std::move(*base);
+  }
   return source;
 }
 

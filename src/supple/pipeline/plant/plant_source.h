@@ -4,7 +4,7 @@
 #pragma once
 
 #include "supple/io/gltf/gltf_document.h"
-#include "supple/pipeline/plant/plant_recipe.h"
+#include "supple/pipeline/plant/plant_base.h"
 #include "supple/rig/raw_character.h"
 
 namespace supple {
@@ -14,6 +14,7 @@ struct PlantSource {
   GltfDocument document;
   RawCharacter character;  ///< its meshes, in the file's units
   Surface surface;         ///< all of them, mesh after mesh [m]
+  std::optional<BaseMotion> base;
 };
 
 /// A recipe, whose input lies beside it, or a model's file. What isn't glTF becomes a document of its own.

@@ -16,9 +16,16 @@ constexpr double violent = 0.35;  // of the height: a vertex that goes farther t
 
 class SwayRun {
  public:
-  SwayRun(const DomainModel& model, const PlantRecipe& recipe, double frequency, double height)
-      : model_(model), recipe_(recipe), frequency_(frequency), height_(height), rest_(rest_positions(model)) {
+  SwayRun(const DomainModel& model, const PlantRecipe& recipe, const BaseMotion* base, double frequency, double height)
+      : model_(model),
+        recipe_(recipe),
+        base_(base),
+        frequency_(frequency),
+        height_(height),
+        rest_(rest_positions(model)) {
     for (const Vec3& v : rest_) top_ = std::max(top_, v.y());
+    if (base_ != nullptr) recipe_.wind.period = std::max(base_->duration(), 1 / recipe_.rate);
+    out_.loop = base_ == nullptr || base_->loops();
   }
 
   Result<PlantSway> run(Progress& progress) {
@@ -71,8 +78,8 @@ class SwayRun {
 
   /// The sway goes with the square of the speed, nearly.
   Status find_wind(Progress& progress) {
-    if (recipe_.wind.speed) {
-      out_.speed = *recipe_.wind.speed;
+    if (recipe_.wind.speed || base_ != nullptr) {
+      out_.speed = recipe_.wind.speed.value_or(0.0);
       return {};
     }
     out_.speed = 3;
@@ -97,9 +104,12 @@ class SwayRun {
   bool period(int periods, Progress& progress) {
     dynamics_->reset();
     dynamics_->set_wind(wind());
+    // A motion that doesn't repeat begins with its first pose held.
+    const double start = out_.loop ? 0.0 : -recipe_.wind.period * (periods - 1);
     dynamics_->initialize();
     out_.times.clear();
     out_.q.clear();
+    out_.root.clear();
     crown_.clear();
     out_.sway = out_.largest = 0;
     for (int round = 0; round < periods; ++round) {
@@ -108,6 +118,10 @@ class SwayRun {
         if (f == frames_) break;
         if (progress.cancelled()) return false;
         for (int s = 0; s < substeps_; ++s) {
+          if (base_ != nullptr) {
+            const double h = dynamics_->settings().time_step;
+            dynamics_->set_root(base_->at(start + h * ((round * frames_ + f) * substeps_ + s + 1), rest_root()));
+          }
           const auto begin = Clock::now();
           if (dynamics_->step().recovered) return false;
           seconds_.push_back(seconds_since(begin));
@@ -117,16 +131,25 @@ class SwayRun {
     return std::isfinite(out_.largest);
   }
 
+  RigidTransform rest_root() const { return {model_.domains[0].position, Quat(model_.domains[0].rotation)}; }
+
+  /// Where a vertex would be if the plant were rigid.
+  Vec3 carried(const Vec3& x) const {
+    const RootMotion& root = dynamics_->root();
+    return root.position + root.rotation * (model_.domains[0].rotation.transpose() * (x - model_.domains[0].position));
+  }
+
   void keep(int f) {
     out_.times.push_back(recipe_.wind.period * f / frames_);
     const auto q = dynamics_->coordinates();
     out_.q.emplace_back(q.begin(), q.end());
+    out_.root.push_back(dynamics_->root());
     dynamics_->update_frames();
     dynamics_->surface_positions(xyz_);
     Vec3 sum = Vec3::Zero();
     double count = 0, largest = 0;
     for (std::size_t v = 0; v < rest_.size(); ++v) {
-      const Vec3 moved = Eigen::Map<const Vec3>(xyz_.data() + 3 * v) - rest_[v];
+      const Vec3 moved = Eigen::Map<const Vec3>(xyz_.data() + 3 * v) - carried(rest_[v]);
       largest = std::max(largest, moved.norm());
       if (rest_[v].y() < top_ - 0.25 * height_) continue;
       sum += moved;
@@ -151,6 +174,7 @@ class SwayRun {
     for (const auto& q : out_.q)
       for (const double value : q) most = std::max(most, std::abs(value));
     out_.gap = most > 0 ? open / most : 0;
+    if (!out_.loop) return;
     for (std::size_t f = 0; f < out_.q.size(); ++f) {
       const double share = static_cast<double>(f) / static_cast<double>(out_.q.size() - 1);
       for (std::size_t k = 0; k < first.size(); ++k) out_.q[f][k] += share * (first[k] - last[k]);
@@ -158,7 +182,8 @@ class SwayRun {
   }
 
   const DomainModel& model_;
-  const PlantRecipe& recipe_;
+  PlantRecipe recipe_;
+  const BaseMotion* base_;
   double frequency_, height_, top_ = -std::numeric_limits<double>::infinity();
   std::vector<Vec3> rest_;
   std::optional<DomainDynamics> dynamics_;
@@ -170,9 +195,9 @@ class SwayRun {
 
 }  // namespace
 
-Result<PlantSway> sway_plant(const DomainModel& model, const PlantRecipe& recipe, double frequency, double height,
-                             Progress& progress) {
-  return SwayRun(model, recipe, frequency, height).run(progress);
+Result<PlantSway> sway_plant(const DomainModel& model, const PlantRecipe& recipe, const BaseMotion* base,
+                             double frequency, double height, Progress& progress) {
+  return SwayRun(model, recipe, base, frequency, height).run(progress);
 }
 
 }  // namespace supple

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "supple/base/progress.h"
-#include "supple/pipeline/plant/plant_recipe.h"
+#include "supple/pipeline/plant/plant_base.h"
 #include "supple/runtime/domains/domain_dynamics.h"
 
 namespace supple {
@@ -12,16 +12,19 @@ namespace supple {
 struct PlantSway {
   std::vector<double> times;           ///< of the frames [s], from 0 to the period
   std::vector<std::vector<double>> q;  ///< coordinates of all domains at each
-  double speed = 0;                    ///< of the wind [m/s]
-  double sway = 0;                     ///< of the middle of the upper quarter, to either side, as a share of the height
-  double largest = 0;                  ///< displacement of any vertex, as a share of the height
-  double gap = 0;                      ///< of the loop before it was closed, as a share of the largest
-  double step_seconds = 0;             ///< median
-  int rounds = 0;                      ///< of looking for the wind
+  std::vector<RootMotion> root;        ///< where the root is at each
+  bool loop = true;
+  double speed = 0;         ///< of the wind [m/s]
+  double sway = 0;          ///< of the middle of the upper quarter, to either side, as a share of the height
+  double largest = 0;       ///< displacement of any vertex, as a share of the height
+  double gap = 0;           ///< of the loop before it was closed, as a share of the largest
+  double step_seconds = 0;  ///< median
+  int rounds = 0;           ///< of looking for the wind
 };
 
 /// Fails where the motion breaks down whatever the wind.
-Result<PlantSway> sway_plant(const DomainModel& model, const PlantRecipe& recipe, double frequency, double height,
-                             Progress& progress = Progress::silent());
+/// `base`: what carries the plant, or nothing.
+Result<PlantSway> sway_plant(const DomainModel& model, const PlantRecipe& recipe, const BaseMotion* base,
+                             double frequency, double height, Progress& progress = Progress::silent());
 
 }  // namespace supple
