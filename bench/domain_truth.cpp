@@ -7,6 +7,7 @@
 #include "supple/fem/modes.h"
 #include "supple/fem/statics.h"
 #include "supple/mesh/box.h"
+#include "supple/mesh/low_side.h"
 #include "supple/pipeline/object/small_motion.h"
 
 #include <fmt/format.h>
@@ -24,13 +25,6 @@ struct TruthBody {
   Vec3 pull;  ///< under which it hangs [m/s²]
 };
 
-std::vector<Index> lowest_vertices(const TetMesh& mesh, Eigen::Index axis) {
-  std::vector<Index> held;
-  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
-    if (mesh.vertices[v][axis] < 1e-9) held.push_back(static_cast<Index>(v));
-  return held;
-}
-
 TruthBody truth_arm() {
   TruthBody arm{.name = "arm", .mesh = make_tet_box(Vec3(0.9, 0.1, 0.12), {18, 2, 2}), .pull = Vec3(0, -3, 0)};
   set_uniform_material(arm.mesh, {.name = "soft", .young = 5e5, .poisson = 0.4, .density = 1000});
@@ -39,7 +33,7 @@ TruthBody truth_arm() {
     for (const Index v : element) x += arm.mesh.vertices[to_size(v)].x() / 4;
     arm.labels.push_back(std::min<Index>(2, static_cast<Index>(x / 0.3)));
   }
-  arm.held = lowest_vertices(arm.mesh, 0);
+  arm.held = vertices_at_zero(arm.mesh.vertices, 0);
   return arm;
 }
 
@@ -52,7 +46,7 @@ TruthBody truth_y() {
   samples::CellBody<TetMesh> cells = samples::tetrahedra_of(boxes, 0.03);
   TruthBody y{.name = "y", .mesh = cells.mesh, .labels = cells.labels, .pull = Vec3(0, 0, -2)};
   set_uniform_material(y.mesh, {.name = "soft", .young = 1e6, .poisson = 0.35, .density = 700});
-  y.held = lowest_vertices(y.mesh, 1);
+  y.held = vertices_at_zero(y.mesh.vertices, 1);
   return y;
 }
 

@@ -7,6 +7,7 @@
 #include "supple/fem/modes.h"
 #include "supple/io/gltf/rest_surface.h"
 #include "supple/mesh/box.h"
+#include "supple/mesh/low_side.h"
 #include "supple/offline/domains/branch_labels.h"
 #include "supple/offline/domains/piece_body.h"
 #include "supple/offline/domains/plan_plant.h"
@@ -96,9 +97,7 @@ TetMesh forked(bool with_loop) {
 TEST(PlantBranches, AForkHasThreeAndALoopStaysInOne) {
   for (const bool with_loop : {false, true}) {
     const TetMesh mesh = forked(with_loop);
-    std::vector<Index> held;
-    for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
-      if (mesh.vertices[v].y() == 0) held.push_back(static_cast<Index>(v));
+    const std::vector<Index> held = vertices_at_zero(mesh.vertices, 1);
     const BranchLabels labels = label_branches(mesh, held);
     EXPECT_EQ(labels.count, with_loop ? 1 : 3);
     EXPECT_EQ(labels.loops > 0, with_loop);
@@ -137,14 +136,13 @@ TEST(PlantPlan, RayleighIsNoLessThanTheFirstModeAndNear) {
   // a uniform beam by 0.4 %; the rigid interface adds its own.
   TetMesh beam = make_tet_box(Vec3(0.1, 1, 0.1), {2, 16, 2});
   set_uniform_material(beam, {.name = "wood", .young = 1e7, .poisson = 0.3, .density = 700});
-  std::vector<Index> label, held;
+  std::vector<Index> label;
+  const std::vector<Index> held = vertices_at_zero(beam.vertices, 1);
   for (const auto& element : beam.elements) {
     double y = 0;
     for (const Index v : element) y += beam.vertices[to_size(v)].y() / 4;
     label.push_back(y > 0.5 ? 1 : 0);
   }
-  for (std::size_t v = 0; v < beam.vertices.size(); ++v)
-    if (beam.vertices[v].y() == 0) held.push_back(static_cast<Index>(v));
   SplitSettings settings;
   settings.fixed = held;
   settings.size = 12;

@@ -4,6 +4,7 @@
 
 #include "supple/fem/elastic_body.h"
 #include "supple/mesh/box.h"
+#include "supple/mesh/low_side.h"
 #include "supple/offline/domains/split_mesh.h"
 #include "supple/pipeline/object/small_motion.h"
 #include "supple/runtime/domains/domain_dynamics.h"
@@ -31,12 +32,7 @@ std::vector<Index> labels_along_x(const Mesh& mesh, int count) {
   return labels;
 }
 
-inline std::vector<Index> left_end(const TetMesh& mesh) {
-  std::vector<Index> fixed;
-  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
-    if (mesh.vertices[v].x() < 1e-9) fixed.push_back(static_cast<Index>(v));
-  return fixed;
-}
+inline std::vector<Index> left_end(const TetMesh& mesh) { return vertices_at_zero(mesh.vertices, 0); }
 
 /// The beam in `count` domains, held at its left end or free.
 inline DomainModel beam_of_domains(const TetMesh& mesh, int count, int size, bool held) {
