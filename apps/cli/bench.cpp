@@ -46,7 +46,7 @@ RunCommand add(CLI::App& app) {
   app.add_option(
          "--only", options->only,
          "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot, truth; of domains:\n"
-         "flower, letters, dragon, station, oak, accuracy, momentum, scaling")
+         "flower, letters, dragon, station, oak, accuracy, truth, momentum, scaling")
       ->delimiter(',')
       ->type_name("PARTS");
   app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");

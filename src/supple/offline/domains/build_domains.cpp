@@ -72,7 +72,8 @@ Result<MatX> interface_answers(const Mesh& mesh, const PartPlan& plan) {
 }
 
 /// How a part answers its children, and how these answers curve as they grow (modal derivatives, with the answers in
-/// the place of modes): the most important of either first, at most half and a third of the basis. Without
+/// the place of modes): the most important of either first, at most half and a third of
+/// the basis, and none of the second in a basis of less than ten. Without
 /// the second, a part that its children bend far is too stiff, because straight paths stretch it.
 template <class Mesh>
 Result<MatX> load_shapes(const Mesh& mesh, const PartPlan& plan, const ElasticBody& body, Eigen::Index size) {
@@ -93,7 +94,8 @@ Result<MatX> load_shapes(const Mesh& mesh, const PartPlan& plan, const ElasticBo
   SUPPLE_RETURN_IF_ERROR(curves);
   const Result<MassPca> second = mass_pca(body.consistent_mass(), 0.5 * curves->shapes);
   SUPPLE_RETURN_IF_ERROR(second);
-  const Eigen::Index m = worth(*second, size / 3);
+  // A few coordinates are better spent on small motion.
+  const Eigen::Index m = worth(*second, size < 10 ? 0 : size / 3);
   MatX shapes(first->basis.rows(), k + m);
   shapes << first->basis.leftCols(k), second->basis.leftCols(m);
   return shapes;
