@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trees of reduced domains (2011 paper): Table 1 with our own scenes at the paper's sizes, time against the number of
 // domains, Figure 7 (frequencies against the simulation of the whole mesh), gaps, and conservation laws. One thread.
+#include "bench/domain_truth.h"
 #include "bench/report.h"
 
 #include "samples/domain_scenes.h"
@@ -272,6 +273,7 @@ Report run_domains(const Options& options) {
   for (const SceneFigures& scene : scenes)
     if (options.wants(scene.name)) add_scene(report, scene, options);
   if (options.wants("accuracy")) add_accuracy(report, options);
+  if (options.wants("truth")) add_domain_truth(report, options);
   if (options.wants("momentum")) add_momentum(report, options);
   if (options.wants("scaling")) add_scaling(report, options);
   return report;

@@ -2,6 +2,7 @@
 #include "samples/domain_scenes.h"
 
 #include "supple/mesh/box.h"
+#include "supple/mesh/low_side.h"
 
 #include <fmt/format.h>
 #include <Eigen/Geometry>
@@ -353,12 +354,7 @@ CellBody<TetMesh> flower_body() {
   return body;
 }
 
-std::vector<Index> flower_ground(const TetMesh& mesh) {
-  std::vector<Index> fixed;
-  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
-    if (mesh.vertices[v].y() < 1e-9) fixed.push_back(static_cast<Index>(v));
-  return fixed;
-}
+std::vector<Index> flower_ground(const TetMesh& mesh) { return vertices_at_zero(mesh.vertices, 1); }
 
 Result<TreePlan> domain_scene(std::string_view name, bool coarse) {
   if (name == "flower") return flower_plan();

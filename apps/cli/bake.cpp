@@ -4,8 +4,10 @@
 #include "asset_report.h"
 #include "character_options.h"
 #include "command.h"
+#include "plant_report.h"
 #include "supple/base/clock.h"
 #include "supple/export/baked_mark.h"
+#include "supple/pipeline/plant/plant_recipe.h"
 
 #include <sys/resource.h>
 
@@ -274,8 +276,33 @@ Result<CharacterSource> read_source(const Options& options, const std::string& i
   return source;
 }
 
+/// A static model: what it has no use for is refused, not passed over.
+Status bake_still(const Options& options, const std::string& input, const std::filesystem::path& output,
+                  Session& session, Json& out) {
+  const bool for_characters = !options.clips.empty() || !options.motions.empty() || !options.asset.empty() ||
+                              options.helper_bones || options.engine_given || options.from || options.to ||
+                              !options.gravity.empty() || !options.feel.empty() || options.coordinates;
+  if (for_characters || (!options.format.empty() && options.format != "glb"))
+    return usage_error(
+        fmt::format("{} has no skeleton and is baked as a plant in the wind, which takes --frequency, --damping, "
+                    "--tets, --rate, --wind, --tolerance and --max-morphs only; a recipe (`supple init`) sets the rest",
+                    input));
+  PlantOptions plant;
+  plant.frequency = options.frequency;
+  plant.damping = options.damping;
+  plant.tolerance = options.tolerance;
+  plant.tets = options.tets;
+  plant.rate = options.rate;
+  plant.most_morphs = options.most_morphs;
+  const Result<Vec3> wind = vector_of("--wind", options.wind);
+  SUPPLE_RETURN_IF_ERROR(wind);
+  plant.wind = *wind;
+  return bake_plant_file(input, output, plant, session, out);
+}
+
 Status bake_one(const Options& options, const std::string& input, const std::filesystem::path& output, Session& session,
                 Json& out) {
+  if (is_plant(input)) return bake_still(options, input, output, session, out);
   const auto start = Clock::now();
   Result<CharacterSource> source = read_source(options, input, session);
   if (!source.ok()) return about(input, source.error());
@@ -425,7 +452,10 @@ Status bake(const Options& options, Session& session) {
     SUPPLE_RETURN_IF_ERROR(bake_one(options, job.input, job.output, session, one));
     session.result = one;
   }
-  session.line("too soft, too stiff? --feel subtle, natural, bouncy or jelly; farther: --amount 1.5, or --amount 5%");
+  if (is_plant(options.inputs.front()))
+    session.line("more wind, less? --wind 8,0,0, --frequency 0.5, or a recipe: supple init");
+  else
+    session.line("too soft, too stiff? --feel subtle, natural, bouncy or jelly; farther: --amount 1.5, or --amount 5%");
   return {};
 }
 
@@ -474,16 +504,19 @@ RunCommand add(CLI::App& app) {
            "Gives a rigged, animated character soft tissue and writes a file that plays everywhere. Without settings:\n"
            "the character is filled with tetrahedra, its bones hold them, and the flesh follows the clips with lag,\n"
            "bulge and jiggle. The skeleton's animation stays as it is; the soft motion becomes morph targets.\n"
-           "A recipe (`supple init`) sets everything else; several inputs go into the folder OUT.\n",
+           "A recipe (`supple init`) sets everything else; several inputs go into the folder OUT.\n"
+           "A static model without a skeleton is taken for a plant: its parts are found and move in the wind\n"
+           "(docs/plants.md).\n",
            "  supple bake hero.glb -o hero_soft.glb\n"
            "  supple bake hero.glb -o soft.glb --clip run --feel bouncy\n"
            "  supple bake hero.toml -o caches --format pc2\n"
            "  supple bake hero.glb --asset hero.supple -o hero_soft.glb\n"
            "  supple bake hero.glb --engine full -o hero_truth.glb --clip run\n"
            "  supple bake hero.glb --engine quasistatic -o hero_folds.glb\n"
+           "  supple bake tree.glb -o tree_wind.glb\n"
            "  supple bake *.glb -o soft\n");
   const auto options = std::make_shared<Options>();
-  app.add_option("INPUT", options->inputs, "A character (.glb, .gltf) or a recipe (.toml); or several")
+  app.add_option("INPUT", options->inputs, "A character or a plant (.glb, .gltf) or a recipe (.toml); or several")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options->output, "The character to write, or a folder")->required()->type_name("OUT");

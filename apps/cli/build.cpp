@@ -9,6 +9,7 @@
 #include "supple/pipeline/character/engine.h"
 #include "supple/pipeline/object/build_subspace.h"
 #include "supple/pipeline/object/domain_scene.h"
+#include "supple/pipeline/plant/bake_plant.h"
 
 #include <algorithm>
 #include <memory>
@@ -87,19 +88,16 @@ void write_text(const Options& options, const SubspaceBuild& build, std::size_t 
   session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes) / (1 << 20));
 }
 
-/// A scene with [[domain]] becomes a tree of reduced parts.
-Status build_tree(const Options& options, const Scene& scene, Session& session) {
-  const Result<DomainSceneBuild> built = build_domain_scene(scene, session.progress);
-  if (!built.ok()) return about(options.input, built.error());
-  session.warnings = built->warnings;
-  const DomainModel& model = built->build.model;
+/// Writes a tree of reduced parts and tells what it is made of.
+Status write_tree(const Options& options, const DomainBuild& build, Session& session) {
+  const DomainModel& model = build.model;
   const std::string bytes = encode_domain_model(model);
   SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.output, bytes));
   session.line("{}", options.input);
   session.line("tree          {} domains, {} levels below the root, {:.5g} kg, {} coordinates", model.domain_count(),
                model.depth(), model.mass(), model.size());
   for (std::size_t p = 0; p < model.parts.size(); ++p) {
-    const PartReport& part = built->build.parts[p];
+    const PartReport& part = build.parts[p];
     session.line(
         "domain        {}: {} elements, {}", model.part_names[p], part.elements,
         part.size == 0 ? "rigid" : fmt::format("{} coordinates from {:.4g} Hz", part.size, part.lowest_frequency));
@@ -109,10 +107,8 @@ Status build_tree(const Options& options, const Scene& scene, Session& session) 
                                        {"lowest_frequency_hz", part.lowest_frequency},
                                        {"seconds", part.seconds}});
   }
-  for (const SceneSelection& f : built->fixed_selections)
-    session.line("fixed         {} by {}", counted(f.vertices, "vertex", "vertices"), f.select);
   if (!model.anchored()) session.line("fixed         nothing: the object is free");
-  session.line("time          {:.2f} s", built->build.seconds);
+  session.line("time          {:.2f} s", build.seconds);
   session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes.size()) / (1 << 20));
   session.result["input"] = options.input;
   session.result["asset"] = options.output;
@@ -121,8 +117,28 @@ Status build_tree(const Options& options, const Scene& scene, Session& session) 
   session.result["depth"] = model.depth();
   session.result["mass"] = model.mass();
   session.result["bytes"] = bytes.size();
-  session.result["timing"] = {{"build_s", built->build.seconds}};
+  session.result["timing"] = {{"build_s", build.seconds}};
   return {};
+}
+
+/// A scene with [[domain]].
+Status build_tree(const Options& options, const Scene& scene, Session& session) {
+  const Result<DomainSceneBuild> built = build_domain_scene(scene, session.progress);
+  if (!built.ok()) return about(options.input, built.error());
+  session.warnings = built->warnings;
+  SUPPLE_RETURN_IF_ERROR(write_tree(options, built->build, session));
+  for (const SceneSelection& f : built->fixed_selections)
+    session.line("fixed         {} by {}", counted(f.vertices, "vertex", "vertices"), f.select);
+  return {};
+}
+
+/// The recipe of a plant.
+Status build_plant_tree(const Options& options, Session& session) {
+  const Result<PlantSource> source = load_plant(options.input);
+  if (!source.ok()) return about(options.input, source.error());
+  const Result<PlantModel> plant = build_plant(*source, session.progress);
+  if (!plant.ok()) return about(options.input, plant.error());
+  return write_tree(options, plant->build, session);
 }
 
 /// The first of some options that was given.
@@ -146,6 +162,7 @@ Status build(const Options& options, Session& session) {
     return engine.error();
   SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, {options.input, options.sketch}));
   session.progress.stage("reading");
+  if (options.is_scene() && is_plant(options.input)) return build_plant_tree(options, session);
   Result<std::optional<CharacterSource>> source = meant_character(options);
   SUPPLE_RETURN_IF_ERROR(source);
   if (*source) {
@@ -182,7 +199,8 @@ RunCommand add(CLI::App& app) {
       "with bricks. The basis comes from vibration modes and their derivatives, or from a sketch (--sketch);\n"
       "the forces are exact for St. Venant-Kirchhoff material. `supple simulate` runs the model, `supple\n"
       "haptics` lets a ball touch it, `supple inspect` shows what is inside. Without --fix the object is free.\n"
-      "Of a scene with [[domain]]: a tree of parts, each reduced by itself (plants, tails, machines).\n",
+      "Of a scene with [[domain]], or a plant's recipe: a tree of parts, each reduced by itself (plants, tails,\n"
+      "machines).\n",
       "  supple build hero.toml -o hero.supple\n"
       "  supple build hero.glb -o hero.supple --size 60\n"
       "  supple build hero.glb --engine full -o hero_full.supple\n"

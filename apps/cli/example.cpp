@@ -3,6 +3,7 @@
 #include "character_recipe.h"
 #include "command.h"
 #include "samples/creature_files.h"
+#include "samples/plants.h"
 #include "supple/base/nearest_name.h"
 #include "supple/io/file.h"
 
@@ -24,11 +25,16 @@ void list_examples(Session& session) {
     session.line("  {:<10}{}", example.name, example.brief);
     session.result["examples"].push_back({{"name", example.name}, {"brief", example.brief}});
   }
+  for (const samples::PlantExample& example : samples::plant_examples()) {
+    session.line("  {:<10}{}", example.name, example.brief);
+    session.result["examples"].push_back({{"name", example.name}, {"brief", example.brief}});
+  }
 }
 
 Error unknown_example(const std::string& name) {
   std::vector<std::string_view> names;
   for (const CreatureExample& example : creature_examples()) names.push_back(example.name);
+  for (const samples::PlantExample& example : samples::plant_examples()) names.push_back(example.name);
   const std::string_view near = nearest_name(name, names);
   return usage_error(fmt::format(
       "there is no example \"{}\"; {}", name,
@@ -58,11 +64,25 @@ Status check_unchanged(const std::filesystem::path& file, const Session& session
                                  file.string()));
 }
 
+Status write_plant_example(const Options& options, const samples::PlantExample& example, Session& session) {
+  const std::filesystem::path folder = options.folder, model = folder / (options.name + ".glb");
+  SUPPLE_RETURN_IF_ERROR(session.files.make_folder(folder));
+  SUPPLE_RETURN_IF_ERROR(samples::write_plant(model, example.make()));
+  SUPPLE_RETURN_IF_ERROR(check_unchanged(model, session));
+  session.line("{}: {}", example.name, example.brief);
+  session.line("written       {}", model.string());
+  session.line("next          supple bake {} -o {}", model.string(), (folder / (options.name + "_wind.glb")).string());
+  session.result["model"] = model.string();
+  return {};
+}
+
 Status write_example(const Options& options, Session& session) {
   if (options.name.empty()) {
     list_examples(session);
     return {};
   }
+  if (const samples::PlantExample* plant = samples::find_plant_example(options.name))
+    return write_plant_example(options, *plant, session);
   const CreatureExample* example = find_creature_example(options.name);
   if (example == nullptr) return unknown_example(options.name);
   const std::filesystem::path folder = options.folder;
@@ -95,7 +115,7 @@ Status write_example(const Options& options, Session& session) {
 RunCommand add(CLI::App& app) {
   describe(app,
            "Writes an example character: a skinned, animated model (NAME.glb) and the recipe that goes with it\n"
-           "(NAME.toml). Without a name, lists the examples.\n",
+           "(NAME.toml); or an example plant, which needs none. Without a name, lists the examples.\n",
            "  supple example\n"
            "  supple example mascot -o examples\n");
   const auto options = std::make_shared<Options>();

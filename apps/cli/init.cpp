@@ -2,7 +2,9 @@
 // supple init: looks at a character and writes the recipe it would follow, with a comment for each choice.
 #include "character_recipe.h"
 #include "command.h"
+#include "plant_report.h"
 #include "supple/io/file.h"
+#include "supple/pipeline/plant/plant_recipe.h"
 
 #include <filesystem>
 #include <memory>
@@ -32,6 +34,7 @@ Status init(const Options& options, Session& session) {
     return usage_error(
         fmt::format("{} exists already; name another file with -o, or --force to replace it", output.string()));
   SUPPLE_RETURN_IF_ERROR(check_output(session, output.string(), {options.input}));
+  if (is_plant(input)) return init_plant(options.input, relative_name(input, output.parent_path()), output, session);
   session.progress.stage("reading");
   const Result<CharacterFile> file = read_character_file(input);
   if (!file.ok()) return about(options.input, file.error());
@@ -50,7 +53,8 @@ RunCommand add(CLI::App& app) {
   describe(
       app,
       "Looks at a character and writes a recipe: every choice that makes it a soft body, each with a comment that\n"
-      "says what it does and what was found. docs/recipe.md explains all keys.\n",
+      "says what it does and what was found. docs/recipe.md explains all keys; docs/plants.md those of static models\n"
+      "that move in the wind.\n",
       "  supple init hero.glb\n"
       "  supple init hero.glb -o soft/hero.toml --tets 30000\n");
   const auto options = std::make_shared<Options>();

@@ -258,12 +258,13 @@ static void check_fall(const char* path) {
 }
 
 int main(int count, char** words) {
-  if (count != 4) return 2;
+  if (count != 5) return 2;
   EXPECT(strlen(supple_version()) >= 5);
   EXPECT(strcmp(supple_last_error(), "") == 0);
   check_character(words[1]);
   check_object(words[2]);
   check_fall(words[3]);
+  check_object(words[4]);  // made of many parts
   if (faults == 0) printf("the C interface does what its header says\n");
   return faults == 0 ? 0 : 1;
 }

@@ -7,3 +7,4 @@ run_or_fail(${SUPPLE} build ${WORK}/small.toml -o ${WORK}/small.supple --no-cach
 run_or_fail(${SUPPLE} build ${SOURCE}/examples/beam_model.toml -o ${WORK}/beam.supple)
 file(WRITE ${WORK}/free.toml "mesh = \"box\"\n[box]\nsize = [0.4, 0.1, 0.1]\ncells = [6, 2, 2]\n[reduce]\nmodes = 6\nsize = 10\n")
 run_or_fail(${SUPPLE} build ${WORK}/free.toml -o ${WORK}/free.supple)
+run_or_fail(${SUPPLE} build ${SOURCE}/examples/flower.toml -o ${WORK}/flower.supple)

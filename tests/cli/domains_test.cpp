@@ -59,39 +59,43 @@ class DomainsCli : public CliTest {
 };
 
 TEST_F(DomainsCli, BuildsInspectsAndSimulates) {
-  const CliRun built = supple({"build", "stalk.toml", "-o", "stalk.supple", "--json=built.json"});
-  ASSERT_EQ(built.code, 0) << built.err;
+  const auto done = [&](const std::vector<std::string>& words) {
+    CliRun run = supple(words);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return run.out;
+  };
+  done({"build", "stalk.toml", "-o", "stalk.supple", "--json=built.json"});
   const auto facts = nlohmann::json::parse(slurp(folder / "built.json"));
   EXPECT_EQ(facts["domains"], 3);
   EXPECT_EQ(facts["coordinates"], 10);
-  const CliRun seen = supple({"inspect", "stalk.supple"});
-  ASSERT_EQ(seen.code, 0) << seen.err;
-  EXPECT_NE(seen.out.find("an object made of many parts"), std::string::npos);
-  EXPECT_NE(seen.out.find("tip: once"), std::string::npos);
-  const CliRun folder_run = supple({"simulate", "stalk.toml", "--asset", "stalk.supple", "--json=run.json"});
-  ASSERT_EQ(folder_run.code, 0) << folder_run.err;
+  const std::string seen = done({"inspect", "stalk.supple"});
+  EXPECT_NE(seen.find("an object made of many parts"), std::string::npos);
+  EXPECT_NE(seen.find("tip: once"), std::string::npos);
+  done({"simulate", "stalk.toml", "--asset", "stalk.supple", "--json=run.json"});
   EXPECT_TRUE(std::filesystem::exists(folder / "out" / "history.csv"));
   EXPECT_GT(nlohmann::json::parse(slurp(folder / "run.json"))["largest_motion_m"], 0.001);
-  const CliRun cache_run = supple({"simulate", "stalk.toml", "--asset", "stalk.supple", "-o", "stalk.pc2"});
-  ASSERT_EQ(cache_run.code, 0) << cache_run.err;
+  done({"simulate", "stalk.toml", "--asset", "stalk.supple", "-o", "stalk.pc2"});
   EXPECT_TRUE(std::filesystem::exists(folder / "stalk.obj"));
   EXPECT_TRUE(std::filesystem::exists(folder / "stalk.pc2"));
 }
 
 TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
-  const auto refused = [&](const std::string& from, const std::string& to, const std::string& word) {
+  struct Fault {
+    const char *from, *to, *word;
+  };
+  for (const auto& [from, to, word] :
+       {Fault{"select = \"all\"", "select = \"x<0.05\"", "belong to no domain"},
+        Fault{"select = \"x>0.2\"", "select = \"x>5\"", "tip"},
+        Fault{"name = \"middle\"", "name = \"stem\"", "two domains"},
+        Fault{"size = 5", "size = 5\nroot = \"leaf\"", "leaf"},
+        Fault{"select = \"min-x\"", "select = \"min-x\"\n[[fix]]\nselect = \"max-x\"", "isn't in the root"},
+        Fault{"select = \"x>0.1\"", "select = \"x>0.25\"", "\"middle\" has no elements"}}) {
     spill_changed(from, to);
     const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
     EXPECT_EQ(bad.code, 3) << to;
     EXPECT_NE(bad.err.find(word), std::string::npos) << bad.err;
     EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));
-  };
-  refused("select = \"all\"", "select = \"x<0.05\"", "belong to no domain");
-  refused("select = \"x>0.2\"", "select = \"x>5\"", "tip");
-  refused("name = \"middle\"", "name = \"stem\"", "two domains");
-  refused("size = 5", "size = 5\nroot = \"leaf\"", "leaf");
-  refused("select = \"min-x\"", "select = \"min-x\"\n[[fix]]\nselect = \"max-x\"", "isn't in the root");
-  refused("select = \"x>0.1\"", "select = \"x>0.25\"", "\"middle\" has no elements");
+  }
 }
 
 }  // namespace

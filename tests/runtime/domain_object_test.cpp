@@ -4,30 +4,17 @@
 #include "supple/asset/domain_archive.h"
 #include "supple/runtime/object.h"
 #include "support/domain_bodies.h"
+#include "support/object_floats.h"
 
 #include <gtest/gtest.h>
 
 namespace supple::domain_object_test {
 namespace {
 
-using Floats = std::vector<float>;
-
 Object stalk(bool held) {
   const DomainModel model = beam_of_domains(soft_beam(), 3, 5, held);
   const std::string bytes = encode_domain_model(model);
   return Object::load(std::as_bytes(std::span(bytes)), "stalk.supple").value();
-}
-
-Floats positions(ObjectState& state) {
-  Floats x(3 * to_size(state.object().vertex_count()));
-  state.positions(x);
-  return x;
-}
-
-float largest_difference(const Floats& a, const Floats& b) {
-  float most = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) most = std::max(most, std::abs(a[k] - b[k]));
-  return most;
 }
 
 TEST(DomainObject, StepsLikeAnyObject) {

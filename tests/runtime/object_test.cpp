@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door for deformable objects: anchored and free ones.
 #include "supple/runtime/object.h"
+#include "support/object_floats.h"
 
 #include "runtime/allocation_counter.h"
 #include "supple/asset/subspace_archive.h"
@@ -13,7 +14,6 @@
 namespace supple::object_test {
 namespace {
 
-using Floats = std::vector<float>;
 constexpr int modes = 6;
 
 /// A bar, held at one end or nowhere.
@@ -30,22 +30,10 @@ Object bar(bool anchored) {
   return Object::load(std::as_bytes(std::span(bytes)), "bar.supple").value();
 }
 
-Floats positions(ObjectState& state) {
-  Floats x(3 * to_size(state.object().vertex_count()));
-  state.positions(x);
-  return x;
-}
-
 Floats coordinates(const ObjectState& state) {
   Floats q(to_size(state.object().coordinate_count()));
   state.coordinates(q);
   return q;
-}
-
-float largest_difference(const Floats& a, const Floats& b) {
-  float most = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) most = std::max(most, std::abs(a[k] - b[k]));
-  return most;
 }
 
 TEST(Object, SaysWhatIsInTheFile) {

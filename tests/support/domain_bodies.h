@@ -4,10 +4,10 @@
 
 #include "supple/fem/elastic_body.h"
 #include "supple/mesh/box.h"
+#include "supple/mesh/low_side.h"
 #include "supple/offline/domains/split_mesh.h"
+#include "supple/pipeline/object/small_motion.h"
 #include "supple/runtime/domains/domain_dynamics.h"
-
-#include <tuple>
 
 namespace supple {
 
@@ -32,12 +32,7 @@ std::vector<Index> labels_along_x(const Mesh& mesh, int count) {
   return labels;
 }
 
-inline std::vector<Index> left_end(const TetMesh& mesh) {
-  std::vector<Index> fixed;
-  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
-    if (mesh.vertices[v].x() < 1e-9) fixed.push_back(static_cast<Index>(v));
-  return fixed;
-}
+inline std::vector<Index> left_end(const TetMesh& mesh) { return vertices_at_zero(mesh.vertices, 0); }
 
 /// The beam in `count` domains, held at its left end or free.
 inline DomainModel beam_of_domains(const TetMesh& mesh, int count, int size, bool held) {
@@ -90,39 +85,6 @@ inline VecX solid_mass_times(const DomainModel& model, const VecX& x) {
     at += n;
   }
   return result;
-}
-
-/// M and K of small motion about rest, from the energies of the whole assembly alone: T = ½ q̇ᵀMq̇ and V = ½ qᵀKq.
-struct SmallMotion {
-  MatX mass, stiffness;
-};
-inline SmallMotion small_motion(DomainDynamics& dynamics) {
-  const auto q = dynamics.coordinates(), v = dynamics.velocities();
-  const Eigen::Index n = std::ssize(q);
-  const double e = 1e-7;  // V is not quadratic far from rest
-  const auto energies = [&](std::size_t a, std::size_t b) {
-    q[a] += e;
-    q[b] += e;
-    v[a] += 1;
-    v[b] += 1;
-    const DomainMeasures sums = dynamics.measure();
-    q[a] = q[b] = v[a] = v[b] = 0;
-    return std::pair(sums.kinetic_energy, sums.elastic_energy / (e * e));
-  };
-  // Velocities are measured at the displaced q, which is near enough to rest. E(a, a) is that of twice the unit vector.
-  SmallMotion out{MatX(n, n), MatX(n, n)};
-  for (Eigen::Index a = 0; a < n; ++a)
-    std::tie(out.mass(a, a), out.stiffness(a, a)) = [&] {
-      const auto [T, V] = energies(to_size(a), to_size(a));
-      return std::pair(T / 2, V / 2);
-    }();
-  for (Eigen::Index a = 0; a < n; ++a)
-    for (Eigen::Index b = 0; b < a; ++b) {
-      const auto [T, V] = energies(to_size(a), to_size(b));
-      out.mass(a, b) = out.mass(b, a) = T - (out.mass(a, a) + out.mass(b, b)) / 2;
-      out.stiffness(a, b) = out.stiffness(b, a) = V - (out.stiffness(a, a) + out.stiffness(b, b)) / 2;
-    }
-  return out;
 }
 
 }  // namespace supple

@@ -95,6 +95,56 @@ Result<AddedJoints> add_skin_joints(GltfDocument& document, Index skin_index, st
   });
 }
 
+Result<Index> add_node(GltfDocument& document, const std::string& name, Index parent, const Vec3& translation) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<Index> {
+    const std::size_t number = json_array(content.root, "nodes").size();
+    if (parent >= 0) {
+      append_node(content, {name, parent, translation, {}});
+      return static_cast<Index>(number);
+    }
+    const Vec3& t = translation;
+    editable_array(content, "nodes").push_back({{"name", name}, {"translation", {t.x(), t.y(), t.z()}}});
+    GltfJson& scenes = editable_array(content, "scenes");
+    if (scenes.empty()) scenes.push_back(GltfJson::object());
+    const std::size_t scene = json_index(content.root, "scene", scenes.size(), "the file").value_or(0);
+    scenes[scene]["nodes"].push_back(number);
+    return static_cast<Index>(number);
+  });
+}
+
+Result<Index> move_mesh(GltfDocument& document, Index node, Index parent, const Affine& local) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Result<Index> {
+    const GltfJson old = entry(content, "nodes", node, "node");
+    const std::size_t number = json_array(content.root, "nodes").size();
+    Eigen::Matrix4d matrix = Eigen::Matrix4d::Identity();
+    matrix.topRows<3>() = local.matrix();
+    GltfJson moved = {{"name", json_string(old, "name")},
+                      {"matrix", std::vector<double>(matrix.data(), matrix.data() + 16)},
+                      {"mesh", old.at("mesh")}};
+    if (old.contains("weights")) moved["weights"] = old["weights"];
+    editable_array(content, "nodes").push_back(std::move(moved));
+    entry(content, "nodes", parent, "node")["children"].push_back(number);
+    for (const char* key : {"mesh", "weights"}) entry(content, "nodes", node, "node").erase(key);
+    return static_cast<Index>(number);
+  });
+}
+
+Status add_skin(GltfDocument& document, Index node, std::span<const Index> joints,
+                std::span<const Affine> inverse_bind) {
+  GltfContent& content = document.content();
+  return gltf_guarded(content.name, [&]() -> Status {
+    std::vector<float> matrices;
+    for (const Affine& matrix : inverse_bind) append_matrix(matrices, matrix);
+    const std::size_t accessor = append_floats(content, matrices, {"MAT4", 0, false});
+    GltfJson& skins = editable_array(content, "skins");
+    skins.push_back({{"joints", std::vector<Index>(joints.begin(), joints.end())}, {"inverseBindMatrices", accessor}});
+    entry(content, "nodes", node, "node")["skin"] = skins.size() - 1;
+    return {};
+  });
+}
+
 Status set_skin_weights(GltfDocument& document, Index mesh, const SkinWeights& weights,
                         std::span<const std::vector<Index>> vertex) {
   GltfContent& content = document.content();

@@ -6,10 +6,12 @@
 #include "supple/base/clock.h"
 #include "supple/fem/elastic_body.h"
 #include "supple/fem/statics.h"
+#include "supple/mesh/bounds.h"
 #include "supple/offline/domains/interface_fit.h"
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_basis.h"
+#include "supple/offline/modes/modal_derivatives.h"
 
 #include <Eigen/Geometry>
 
@@ -34,47 +36,78 @@ int element_count(const PartMesh& mesh) {
   return std::visit([](const auto& m) { return static_cast<int>(m.elements.size()); }, mesh);
 }
 
-/// Static displacements under unit forces and torques at the interfaces, with unit mass norm.
+/// Static displacements under forces and torques at the interfaces. A torque is a unit force at the end of a lever as
+/// long as the part; all of them are scaled so that the farthest vertex goes as far as parts are expected to bend.
 template <class Mesh>
-Result<MatX> interface_answers(const Mesh& mesh, const PartPlan& plan, const BlockMatrix& mass) {
+Result<MatX> interface_answers(const Mesh& mesh, const PartPlan& plan) {
   const Result<ElasticBody> linear = ElasticBody::create(mesh, MaterialModel::linear);
   SUPPLE_RETURN_IF_ERROR(linear);
+  const double length = bounds_of(mesh.vertices).diagonal();
   MatX answers(linear->dof_count(), 6 * std::ssize(plan.loads));
   Eigen::Index column = 0;
   for (const InterfaceLoad& load : plan.loads) {
-    double sum = 0;
+    double sum = 0, arms = 0;
     Vec3 centre = Vec3::Zero();
     for (std::size_t k = 0; k < load.vertices.size(); ++k) {
       sum += load.weights[k];
       centre += load.weights[k] * mesh.vertices[to_size(load.vertices[k])];
     }
     centre /= sum;
+    for (std::size_t k = 0; k < load.vertices.size(); ++k)
+      arms += load.weights[k] / sum * (mesh.vertices[to_size(load.vertices[k])] - centre).squaredNorm();
     for (int way = 0; way < 6; ++way, ++column) {
       VecX force = VecX::Zero(linear->dof_count());
       for (std::size_t k = 0; k < load.vertices.size(); ++k) {
         const Vec3 arm = mesh.vertices[to_size(load.vertices[k])] - centre;
-        const Vec3 push = way < 3 ? Vec3(Vec3::Unit(way)) : Vec3(Vec3::Unit(way - 3).cross(arm));
+        const Vec3 push = way < 3 ? Vec3(Vec3::Unit(way)) : Vec3(Vec3::Unit(way - 3).cross(arm) * length / arms);
         force.segment<3>(3 * load.vertices[k]) += load.weights[k] / sum * push;
       }
       const Result<StaticsResult> answer = solve_static(*linear, plan.fixed, force);
       SUPPLE_RETURN_IF_ERROR(answer);
-      answers.col(column) = answer->u / std::sqrt(answer->u.dot(mass * answer->u));
+      answers.col(column) = answer->u;
     }
   }
-  return answers;
+  constexpr double expected_bend = 0.3;  // of the part's length
+  return MatX(answers * (expected_bend * length / std::max(answers.cwiseAbs().maxCoeff(), 1e-300)));
 }
 
-/// The basis with room made for the answers to the children's loads.
+/// How a part answers its children, and how these answers curve as they grow (modal derivatives, with the answers in
+/// the place of modes): the most important of either first, at most half and a third of
+/// the basis, and none of the second in a basis of less than ten. Without
+/// the second, a part that its children bend far is too stiff, because straight paths stretch it.
 template <class Mesh>
-Result<MatX> with_interface_answers(const Mesh& mesh, const PartPlan& plan, const ElasticBody& body,
-                                    const MatX& basis) {
-  const Result<MatX> answers = interface_answers(mesh, plan, body.consistent_mass());
+Result<MatX> load_shapes(const Mesh& mesh, const PartPlan& plan, const ElasticBody& body, Eigen::Index size) {
+  constexpr double negligible = 0.01;  // of the largest amplitude
+  const Result<MatX> answers = interface_answers(mesh, plan);
   SUPPLE_RETURN_IF_ERROR(answers);
-  const Result<MassPca> pca = mass_pca(body.consistent_mass(), *answers);
-  SUPPLE_RETURN_IF_ERROR(pca);
-  const Eigen::Index taken = std::min<Eigen::Index>(pca->basis.cols(), basis.cols() / 2);
-  MatX shapes(basis.rows(), taken + basis.cols());
-  shapes << pca->basis.leftCols(taken), basis;
+  const Result<MassPca> first = mass_pca(body.consistent_mass(), *answers);
+  SUPPLE_RETURN_IF_ERROR(first);
+  const auto worth = [&](const MassPca& pca, Eigen::Index most) {
+    Eigen::Index k = 0;
+    while (k < std::min(pca.basis.cols(), most) && pca.singular_values[k] > negligible * first->singular_values[0]) ++k;
+    return k;
+  };
+  const Eigen::Index k = worth(*first, std::max<Eigen::Index>(1, size / 2));
+  Modes paths;
+  paths.shapes = first->basis.leftCols(k) * first->singular_values.head(k).asDiagonal();
+  const Result<ModalDerivatives> curves = static_derivatives(body, plan.fixed, paths, static_cast<int>(k));
+  SUPPLE_RETURN_IF_ERROR(curves);
+  const Result<MassPca> second = mass_pca(body.consistent_mass(), 0.5 * curves->shapes);
+  SUPPLE_RETURN_IF_ERROR(second);
+  // A few coordinates are better spent on small motion.
+  const Eigen::Index m = worth(*second, size < 10 ? 0 : size / 3);
+  MatX shapes(first->basis.rows(), k + m);
+  shapes << first->basis.leftCols(k), second->basis.leftCols(m);
+  return shapes;
+}
+
+/// The basis with room made for what the children's loads do.
+template <class Mesh>
+Result<MatX> with_load_shapes(const Mesh& mesh, const PartPlan& plan, const ElasticBody& body, const MatX& basis) {
+  const Result<MatX> loads = load_shapes(mesh, plan, body, basis.cols());
+  SUPPLE_RETURN_IF_ERROR(loads);
+  MatX shapes(basis.rows(), loads->cols() + basis.cols());
+  shapes << *loads, basis;
   const MatX all = mass_orthonormalize(body.consistent_mass(), std::move(shapes));
   return MatX(all.leftCols(std::min(all.cols(), basis.cols())));
 }
@@ -94,7 +127,7 @@ Result<SubspaceModel> reduce_mesh(const Mesh& mesh, const PartPlan& plan, PartRe
   SUPPLE_RETURN_IF_ERROR(basis);
   report.lowest_frequency = basis->frequencies[0];
   if (plan.loads.empty() || plan.fixed.empty()) return build_subspace_model(mesh, basis->basis, progress);
-  const Result<MatX> extended = with_interface_answers(mesh, plan, *body, basis->basis);
+  const Result<MatX> extended = with_load_shapes(mesh, plan, *body, basis->basis);
   SUPPLE_RETURN_IF_ERROR(extended);
   return build_subspace_model(mesh, *extended, progress);
 }

@@ -26,8 +26,9 @@ struct PartPlan {
   PartMesh mesh;             ///< in the part's own coordinates; the interface to the parent is around the origin
   std::vector<Index> fixed;  ///< vertices of that interface, or of the ground; none: a root that flies
   int size = 20;             ///< r; 0: rigid
-  /// Where children hang. The static answers to their forces and torques come first in the basis, at most half of it:
-  /// modes of the part alone learn slowly what its children do to it. build_domains() fills it.
+  /// Where children hang. The static answers to their forces and torques come first in the basis, with how they curve,
+  /// at most two thirds of it: modes of the part alone learn slowly what its children do to it. build_domains() fills
+  /// it.
   std::vector<InterfaceLoad> loads = {};
   int linear_modes = 0;                 ///< that the basis grows from; 0: as many as r needs
   std::optional<Surface> surface = {};  ///< to look at, in the part's coordinates; none: the mesh's own

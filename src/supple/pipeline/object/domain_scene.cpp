@@ -101,16 +101,6 @@ DomainSettings settings_of(const Scene& scene, std::size_t forces) {
   return settings;
 }
 
-WindField wind_of(const SceneWind& wind) {
-  WindField field;
-  field.velocity = wind.velocity;
-  field.gusts = wind.gusts;
-  field.turbulence = wind.turbulence;
-  field.eddy_size = wind.eddy_size;
-  field.period = wind.period;
-  return field;
-}
-
 class DomainRun {
  public:
   DomainRun(const Scene& scene, const SimulateOptions& options, const DomainModel& model, DomainSceneSummary& summary)
@@ -133,7 +123,7 @@ class DomainRun {
         DomainDynamics::create(std::make_shared<const PreparedTree>(std::move(*tree)), settings_of(scene_, forces));
     if (!dynamics.ok()) return in_scene(scene_, {}, dynamics.error());
     dynamics_.emplace(std::move(*dynamics));
-    if (scene_.wind) dynamics_->set_wind(wind_of(*scene_.wind));
+    if (scene_.wind) dynamics_->set_wind(*scene_.wind);
     xyz_.assign(3 * rest_.size(), 0.0);
     return open_output();
   }

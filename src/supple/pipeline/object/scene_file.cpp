@@ -130,7 +130,9 @@ void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
   if (!table) return;
   toml.only_keys(*table, "[wind]", Keys{"velocity", "gusts", "turbulence", "eddy_size", "period"});
   toml.require(*table, "[wind]", "velocity");
-  SceneWind& wind = scene.wind.emplace();
+  WindField& wind = scene.wind.emplace();
+  wind.gusts = 0.5;
+  wind.turbulence = 0.4;
   toml.read(*table, "velocity", wind.velocity);
   if (!(wind.velocity.norm() <= 1000)) toml.fail(*table->get("velocity"), "\"velocity\" must be at most 1000 m/s");
   read_not_negative(toml, *table, "gusts", wind.gusts);

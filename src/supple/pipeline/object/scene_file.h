@@ -8,6 +8,7 @@
 #include "supple/fem/dynamics.h"
 #include "supple/fem/statics.h"
 #include "supple/offline/meshing/voxelize.h"
+#include "supple/runtime/domains/wind_field.h"
 
 #include <filesystem>
 #include <limits>
@@ -73,14 +74,6 @@ struct SceneDomains {
   SceneInertia inertia = SceneInertia::full;
 };
 
-/// Air that moves (runtime/domains/wind_field.h).
-struct SceneWind {
-  Vec3 velocity = Vec3::Zero();  ///< [m/s]
-  double gusts = 0.5, turbulence = 0.4;
-  double eddy_size = 1.0;  ///< [m]
-  double period = 8.0;     ///< [s]
-};
-
 /// When a load acts [s]. Only dynamic scenes have windows.
 struct TimeWindow {
   double start = -std::numeric_limits<double>::infinity();
@@ -134,7 +127,7 @@ struct Scene {
   std::vector<SceneGroup> groups;
   SceneReduction reduction;
   SceneDomains domains;
-  std::optional<SceneWind> wind;
+  std::optional<WindField> wind;
   std::vector<std::string> fixed;
   Vec3 gravity = Vec3::Zero();  ///< [m/s²]
   std::vector<SceneForce> forces;

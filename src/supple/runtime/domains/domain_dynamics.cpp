@@ -138,9 +138,10 @@ void DomainDynamics::place_root_frame() {
   copy(root_at_.rotation.transpose() * root_at_.angular_velocity, f.w);
 }
 
-void DomainDynamics::move_frames(bool with_rates) {
+void DomainDynamics::move_frames(bool with_rates, bool with_leaves) {
   place_root_frame();
-  for (std::size_t b = 1; b < tree_->batches.size(); ++b) move_batch(tree_->batches[b], with_rates);
+  for (std::size_t b = 1; b < tree_->batches.size(); ++b)
+    if (with_leaves || !is_leaf(b)) move_batch(tree_->batches[b], with_rates);
 }
 
 /// Point forces, as loads on coordinates and frames.
@@ -209,10 +210,16 @@ void DomainDynamics::accelerate_root() {
 /// The accelerations a_new_ of all coordinates at q_at_, v_at_.
 void DomainDynamics::solve(const Scheme& scheme) {
   const PreparedTree& tree = *tree_;
-  move_frames(true);
+  // What is at the end of a branch is moved when it is looked at again, while its lanes are still near: most domains
+  // are there, and memory is what many of them wait for.
+  const bool with_leaves = !forces_.empty();
+  move_frames(true, with_leaves);
   spread_forces();
   std::fill(sums_.begin(), sums_.end(), 0.0);
-  for (std::size_t b = tree.batches.size(); b-- > 0;) gather_inertia(tree.batches[b], scheme);
+  for (std::size_t b = tree.batches.size(); b-- > 0;) {
+    if (!with_leaves && is_leaf(b)) move_batch(tree.batches[b], true);
+    gather_inertia(tree.batches[b], scheme);
+  }
   accelerate_root();
   for (const DomainBatch& batch : tree.batches) accelerate_batch(batch);
 }

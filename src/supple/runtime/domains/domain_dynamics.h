@@ -151,7 +151,11 @@ class DomainDynamics {
   void solve(const Scheme& scheme);
   void extrapolate(const Scheme& scheme, int iteration);
   void place_root_frame();
-  void move_frames(bool with_rates);
+  /// Whether a batch has no children; the root's counts as having some.
+  bool is_leaf(std::size_t batch) const {
+    return batch > 0 && !tree_->groups[to_size(tree_->batches[batch].group)].has_children;
+  }
+  void move_frames(bool with_rates, bool with_leaves = true);
   void move_batch(const DomainBatch& batch, bool with_rates);
   void spread_forces();
   void gather_inertia(const DomainBatch& batch, const Scheme& scheme);
