@@ -206,8 +206,8 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
 SoftStepSettings teaching_settings(const TaughtBody& body) {
   const RayleighDamping damping = rayleigh_damping(body.frequency, damping_ratio);
   SoftStepSettings settings;
-  // What is learnt are shapes, of which few coordinates keep the largest: a thousandth of a step's change is no part.
-  settings.solver_tolerance = 1e-3;
+  // What is learnt are shapes, of which coordinates keep the largest: a ten-thousandth of a step is no part of them.
+  settings.solver_tolerance = 1e-4;
   settings.most_acceleration = body.most_acceleration;
   settings.flesh_frequency = body.frequency;
   settings.time_step = MotionRun::step;

@@ -88,10 +88,9 @@ KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig,
   const double extent = extent_along(own_axes(rig), mesh.vertices);
   const int steps = affordable_steps(mesh, learnt.coordinates);
   motion.runs = known_runs(character, rig, steps, extent);
-  // Three times as long as the known motion: what nobody has shown varies more. Few coordinates can't hold all of that.
-  // Runs shorter than a quarter of a second tell nothing of how flesh swings.
-  constexpr int few = 60;
-  const int unknown = (learnt.coordinates > few ? 3 : 1) * steps, runs = std::clamp(unknown / 15, 4, 48);
+  // Three times as long as the known motion: what nobody has shown varies more. Runs shorter than a quarter of a second
+  // tell nothing of how flesh swings.
+  const int unknown = 3 * steps, runs = std::clamp(unknown / 15, 4, 48);
   MadeUpMotion made_up{.poses = motion.poses,
                        .height = extent,
                        .frame = own_frame(own_axes(rig), mesh.vertices),

@@ -118,6 +118,8 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
   }
   settings.store = &store;
   MotionToLearn learnt{.coordinates = settings.size > 0 ? settings.size : settings.automatic.most};
+  if (recipe.flesh.quality == Quality::draft)
+    learnt.coordinates /= 2;  // steps that are learnt from take most of its time
   for (DistinctPose& pose : distinct_poses(source, all)) learnt.poses.push_back(std::move(pose.p));
   KnownMotion motion = known_motion(source.character, rig, *rest, body.body.mesh, learnt);
   EmbeddedBody tuned = body.body;
