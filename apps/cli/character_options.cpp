@@ -23,10 +23,10 @@ void add_character_options(CLI::App& app, CharacterOptions& options) {
                  "How soft [natural]: subtle, natural, bouncy or jelly; sets frequency and damping")
       ->check(CLI::IsMember({"subtle", "natural", "bouncy", "jelly"}).description(""))
       ->type_name("FEEL");
-  app.add_option(
-         "--amount", options.amount,
-         "How far flesh moves: a gain such as 1.5 on top of what its feel says [1], or as 5% the share of the height that the skin moves by at\n"
-         "most in the liveliest clip of a bake")
+  app.add_option("--amount", options.amount,
+                 "How far flesh moves: a gain such as 1.5 on top of what its feel says [1], or as 5% the share of the "
+                 "height that the skin moves by at\n"
+                 "most in the liveliest clip of a bake")
       ->check([](const std::string& text) {
         RecipeFlesh flesh;
         return set_amount(text, flesh) ? std::string()

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-
 namespace supple::domain_scenes_test {
 namespace {
 

@@ -45,7 +45,8 @@ FullPoseDynamics::FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVe
       rest_(std::move(rest)),
       settings_(settings),
       solver_(std::make_shared<LinearSolver>(
-          std::move(free), LinearSettings{.method = LinearMethod::conjugate_gradients, .cg_tolerance = settings.solver_tolerance})),
+          std::move(free),
+          LinearSettings{.method = LinearMethod::conjugate_gradients, .cg_tolerance = settings.solver_tolerance})),
       K_(neutral_.make_matrix()),
       K_rest_(K_) {
   u_ = v_ = a_ = past_u_ = VecX::Zero(neutral_.dof_count());
