@@ -16,22 +16,6 @@
 namespace supple {
 namespace {
 
-/// Elements with a vertex that can move; at most as many as fit into memory, evenly spread.
-std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index> free, std::size_t most) {
-  std::vector<char> is_free(mesh.vertices.size(), 0);
-  for (const Index v : free) is_free[to_size(v)] = 1;
-  std::vector<Index> all;
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    if (std::any_of(mesh.elements[e].begin(), mesh.elements[e].end(),
-                    [&](Index v) { return is_free[to_size(v)] != 0; }))
-      all.push_back(static_cast<Index>(e));
-  }
-  if (all.size() <= most) return all;
-  std::vector<Index> some;
-  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
-  return some;
-}
-
 /// Shapes in poses that nobody has shown, around one of the model's.
 std::vector<std::vector<Vec3>> unknown_shapes(const TrainingInput& input, std::size_t pose, int count,
                                               std::mt19937_64& random) {
@@ -103,8 +87,7 @@ class Trainer {
     // Candidates × poses × (samples + coordinates) numbers are kept; a GiB of them.
     const std::size_t row =
         9 * sizeof(float) * input_.poses.size() * to_size(samples_ + linear_ + input_.poses.front().basis.cols());
-    const std::vector<Index> candidates =
-        candidate_elements(input_.mesh, input_.free, std::min<std::size_t>(40'000, (std::size_t(1) << 30) / row));
+    const std::vector<Index> candidates = candidate_elements(input_.mesh, input_.free, row);
     between_->watch(candidates, progress_);
     if (progress_.cancelled()) return;
     const auto sample = [&](int count, bool training) {
@@ -291,6 +274,22 @@ class Trainer {
 };
 
 }  // namespace
+
+std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index> free, std::size_t bytes) {
+  std::vector<char> is_free(mesh.vertices.size(), 0);
+  for (const Index v : free) is_free[to_size(v)] = 1;
+  std::vector<Index> all;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    if (std::any_of(mesh.elements[e].begin(), mesh.elements[e].end(),
+                    [&](Index v) { return is_free[to_size(v)] != 0; }))
+      all.push_back(static_cast<Index>(e));
+  }
+  const std::size_t most = std::min<std::size_t>(40'000, (std::size_t(1) << 30) / bytes);
+  if (all.size() <= most) return all;
+  std::vector<Index> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
+  return some;
+}
 
 PoseCubature train_cubature(const TrainingInput& input, const TrainingSettings& settings, Progress& progress) {
   PoseCubature result;

@@ -61,4 +61,8 @@ struct PoseCubature {
 
 PoseCubature train_cubature(const TrainingInput& input, const TrainingSettings& settings, Progress& progress);
 
+/// Elements with a vertex that can move, whose samples take so many bytes each; at most as many as a GiB holds, evenly
+/// spread.
+std::vector<Index> candidate_elements(const TetMesh& mesh, std::span<const Index> free, std::size_t bytes);
+
 }  // namespace supple

@@ -5,6 +5,7 @@
 #include "supple/fem/element.h"
 #include "supple/fem/material_models.h"
 #include "supple/fem/posed_rest.h"
+#include "supple/offline/cubature/gaussian.h"
 #include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/bases/pose_basis.h"
@@ -70,12 +71,6 @@ struct Moments {
   int count() const { return static_cast<int>(q.cols()); }
 };
 
-double gaussian(std::mt19937_64& random) {
-  const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 1) * 0x1p-53; };
-  const double u = uniform(), v = uniform();
-  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-}
-
 class ExactTrainer {
  public:
   ExactTrainer(const TrainingInput& input, const TrainingSettings& settings, std::mt19937_64& random,
@@ -92,7 +87,8 @@ class ExactTrainer {
 
   void train(PoseCubature& result) {
     const auto size = static_cast<int>(basis_.cols());
-    const std::vector<Index> candidates = candidate_elements();
+    const std::vector<Index> candidates =
+        candidate_elements(input_.mesh, input_.free, rows * sizeof(float) * to_size(3 * basis_.cols() + 200));
     const int count = std::max(160, size);
     const Moments known = draw(count), unknown = draw(40);
     const CubatureSamples samples = sample(candidates, known, std::max(60, size / 2));
@@ -149,7 +145,7 @@ class ExactTrainer {
         continue;
       }
       VecX g(taught);
-      for (double& x : g) x = gaussian(random_);
+      for (double& x : g) x = Gaussian(random_)();
       result.q.col(k) = gain * (taught_q_ * g) / std::sqrt(static_cast<double>(taught));
     }
     return result;
@@ -159,26 +155,9 @@ class ExactTrainer {
   VecX random_small() {
     const VecX stiffness = input_.stiffness.front().diagonal();
     VecX q(stiffness.size());
-    for (Eigen::Index c = 0; c < q.size(); ++c) q[c] = gaussian(random_) * stiffness.minCoeff() / stiffness[c];
+    for (Eigen::Index c = 0; c < q.size(); ++c) q[c] = Gaussian(random_)() * stiffness.minCoeff() / stiffness[c];
     const VecX u = basis_ * q;
     return q * (0.01 * input_.height / std::max(u.cwiseAbs().maxCoeff(), 1e-300));
-  }
-
-  /// Elements that can move; at most as many as a GiB holds, evenly spread.
-  std::vector<Index> candidate_elements() const {
-    std::vector<char> is_free(input_.mesh.vertices.size(), 0);
-    for (const Index v : input_.free) is_free[to_size(v)] = 1;
-    std::vector<Index> all;
-    for (std::size_t e = 0; e < input_.mesh.elements.size(); ++e)
-      if (std::any_of(input_.mesh.elements[e].begin(), input_.mesh.elements[e].end(),
-                      [&](Index v) { return is_free[to_size(v)] != 0; }))
-        all.push_back(static_cast<Index>(e));
-    const std::size_t numbers = rows * sizeof(float) * to_size(3 * basis_.cols() + 200);
-    const std::size_t most = std::min<std::size_t>(40'000, (std::size_t(1) << 30) / numbers);
-    if (all.size() <= most) return all;
-    std::vector<Index> some;
-    for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
-    return some;
   }
 
   StancedElement stanced(std::size_t e, const Stance& stance) const {
@@ -295,7 +274,7 @@ class ExactTrainer {
     MatX result = q;
     for (Eigen::Index k = 0; k < q.cols(); k += 2) {
       VecX g(q.rows());
-      for (Eigen::Index c = 0; c < g.size(); ++c) g[c] = gaussian(random_) / stiffness[c];
+      for (Eigen::Index c = 0; c < g.size(); ++c) g[c] = Gaussian(random_)() / stiffness[c];
       result.col(k) = g;
     }
     return result;
