@@ -6,6 +6,7 @@
 #include "supple/fem/element.h"
 #include "supple/offline/posespace/model_builder.h"
 #include "support/bodies.h"
+#include "support/padded.h"
 #include "support/soft_limb.h"
 
 #include <Eigen/LU>
@@ -61,13 +62,6 @@ struct Evaluated {
   VecX force;
   MatX stiffness;  ///< both triangles
 };
-
-template <class T>
-std::vector<T> padded(const CubatureForces<T>& forces, const VecX& x) {
-  std::vector<T> result(to_size(forces.stride()), T(0));
-  for (Eigen::Index k = 0; k < x.size(); ++k) result[to_size(k)] = static_cast<T>(x[k]);
-  return result;
-}
 
 template <class T>
 Evaluated<T> evaluate(CubatureForces<T>& forces, const VecX& q) {

@@ -8,6 +8,7 @@
 #include "supple/offline/posespace/model_builder.h"
 #include "supple/runtime/posespace/cubature_forces.h"
 #include "support/bodies.h"
+#include "support/padded.h"
 #include "support/soft_limb.h"
 
 #include <numeric>
@@ -66,13 +67,6 @@ struct Exact {
     return U;
   }
 };
-
-template <class T>
-std::vector<T> padded(const CubatureForces<T>& forces, const VecX& x) {
-  std::vector<T> result(to_size(forces.stride()), T(0));
-  for (Eigen::Index k = 0; k < x.size(); ++k) result[to_size(k)] = static_cast<T>(x[k]);
-  return result;
-}
 
 /// How far energy, force, stiffness and stiffness at rest are from the whole body's, each as a share of itself.
 template <class T>

@@ -350,9 +350,7 @@ Status DriveArchive::write_rig(ArchiveWriter& writer, const std::string& prefix,
   writer.add(prefix + ".first_vertex", rig.first_vertex_);
   write_slots(writer, prefix, rig);
   write_wires(writer, prefix, rig);
-  std::vector<Index> vertices(to_size(rig.rig_->vertex_count()));
-  std::iota(vertices.begin(), vertices.end(), 0);
-  return RigArchive::write(writer, prefix + ".rig", *rig.rig_, vertices);
+  return RigArchive::write(writer, prefix + ".rig", *rig.rig_);
 }
 
 std::optional<CharacterRig> DriveArchive::read_rig(ArchiveReader& reader, const std::string& prefix) {

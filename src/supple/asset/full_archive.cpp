@@ -5,7 +5,6 @@
 #include "supple/asset/soft_mesh_archive.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace supple {
 namespace {
@@ -78,23 +77,15 @@ FrameSites read_frame_sites(ArchiveReader& reader, Index vertices) {
 
 Result<std::string> encode_full_model(const FullModel& model) {
   ArchiveWriter writer(full_kind);
-  writer.add("name", std::string_view(model.name));
+  SUPPLE_RETURN_IF_ERROR(add_whole_mesh(writer, model));
   writer.add("material", to_string(model.material));
-  writer.add_number("extent", model.extent);
   writer.add_number("flesh_frequency", model.flesh_frequency);
   writer.add_number("damping", model.damping);
   writer.add_number("most_acceleration", model.most_acceleration);
   writer.add_number("gain", model.gain);
   writer.add_number("exaggeration", model.exaggeration);
-  add_soft_mesh(writer, model.mesh, model.fixed);
-  std::vector<Index> all(model.mesh.vertices.size());
-  std::iota(all.begin(), all.end(), 0);
-  SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *model.rest, all));
   add_pose_materials(writer, model);
   add_frame_sites(writer, model.frames);
-  add_hanging_skin(writer, model.surface_vertex, model.surface_weight);
-  add_sentences(writer, "warnings", model.warnings);
-  add_made_for(writer, model.made_for);
   return writer.bytes();
 }
 
@@ -103,11 +94,10 @@ Result<FullModel> decode_full_model(const Archive& archive) {
     return input_error("the asset holds a \"" + archive.kind() + "\", not a full simulation");
   ArchiveReader reader(archive);
   FullModel model;
-  model.name = reader.text("name");
+  read_whole_mesh(archive, reader, model);
   const std::optional<MaterialModel> material = material_model_from(reader.text("material"));
   if (!material) reader.misfit("material");
   model.material = material.value_or(MaterialModel::flesh);
-  model.extent = reader.number("extent");
   model.flesh_frequency = reader.number("flesh_frequency");
   model.damping = reader.number("damping");
   // Archives of earlier versions have no limit.
@@ -118,17 +108,10 @@ Result<FullModel> decode_full_model(const Archive& archive) {
   if (archive.has("exaggeration")) model.exaggeration = reader.number("exaggeration");
   if (!(model.most_acceleration >= 0) || !(model.gain >= 0)) reader.misfit("most_acceleration");
   if (!(model.exaggeration >= 0)) reader.misfit("exaggeration");
-  if (!(model.extent > 0)) reader.misfit("extent");
   if (!(model.flesh_frequency >= 0)) reader.misfit("flesh_frequency");
   if (!(model.damping >= 0)) reader.misfit("damping");
-  read_soft_mesh(reader, model.mesh, model.fixed);
-  if (reader.ok()) model.rest = RigArchive::read(reader, "rest");
-  if (reader.ok() && model.rest->vertex_count() != model.vertex_count()) reader.misfit("rest");
   if (reader.ok()) read_pose_materials(reader, model);
   if (reader.ok()) model.frames = read_frame_sites(reader, model.vertex_count());
-  read_hanging_skin(reader, model.vertex_count(), model.surface_vertex, model.surface_weight);
-  model.warnings = read_sentences(reader, "warnings");
-  model.made_for = read_made_for(archive, reader);
   SUPPLE_RETURN_IF_ERROR(reader.status());
   return model;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace supple {
 namespace {
@@ -472,6 +473,12 @@ class RigArchive::Input {
 Status RigArchive::write(ArchiveWriter& writer, const std::string& prefix, const Rig& rig,
                          std::span<const Index> vertices) {
   return Output(writer).rig(prefix, rig, vertices);
+}
+
+Status RigArchive::write(ArchiveWriter& writer, const std::string& prefix, const Rig& rig) {
+  std::vector<Index> all(to_size(rig.vertex_count()));
+  std::iota(all.begin(), all.end(), 0);
+  return write(writer, prefix, rig, all);
 }
 
 std::shared_ptr<const Rig> RigArchive::read(ArchiveReader& reader, const std::string& prefix) {

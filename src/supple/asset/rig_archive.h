@@ -21,6 +21,8 @@ class RigArchive {
   /// Stores what the chosen vertices need of the rig. Vertex k of the rig that is read back is vertices[k] of this one.
   static Status write(ArchiveWriter& writer, const std::string& prefix, const Rig& rig,
                       std::span<const Index> vertices);
+  /// Stores all of its vertices.
+  static Status write(ArchiveWriter& writer, const std::string& prefix, const Rig& rig);
   /// Reads a rig back. Gives null where something is wrong, and the reader remembers what.
   static std::shared_ptr<const Rig> read(ArchiveReader& reader, const std::string& prefix);
 

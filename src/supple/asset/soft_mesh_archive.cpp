@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/asset/soft_mesh_archive.h"
 
+#include "supple/asset/rig_archive.h"
+
 #include <algorithm>
 
 namespace supple {
+
+bool is_sound(const ElasticMaterial& m) { return m.young > 0 && m.poisson > -1 && m.poisson < 0.5 && m.density > 0; }
 
 void add_quadruples(ArchiveWriter& writer, const std::string& name, std::span<const std::array<Index, 4>> rows) {
   std::vector<Index> all;
@@ -25,6 +29,8 @@ void add_weights(ArchiveWriter& writer, const std::string& name, std::span<const
   writer.add(name, columns);
 }
 
+namespace {
+
 void add_soft_mesh(ArchiveWriter& writer, const TetMesh& mesh, const std::vector<Index>& fixed) {
   writer.add("vertices", columns_of(mesh.vertices));
   add_quadruples(writer, "tets", mesh.elements);
@@ -37,8 +43,6 @@ void add_soft_mesh(ArchiveWriter& writer, const TetMesh& mesh, const std::vector
   writer.add("tet_material", mesh.element_material);
   writer.add("fixed", fixed);
 }
-
-bool is_sound(const ElasticMaterial& m) { return m.young > 0 && m.poisson > -1 && m.poisson < 0.5 && m.density > 0; }
 
 void read_soft_mesh(ArchiveReader& reader, TetMesh& mesh, std::vector<Index>& fixed) {
   mesh.vertices = reader.points("vertices", ArchiveReader::any);
@@ -70,6 +74,30 @@ void read_hanging_skin(ArchiveReader& reader, Index mesh_vertices, std::vector<s
   const MatX found = reader.matrix("surface.weights", 4, std::ssize(vertices));
   for (Eigen::Index v = 0; v < found.cols() && reader.ok(); ++v)
     weights.push_back({found(0, v), found(1, v), found(2, v), found(3, v)});
+}
+
+}  // namespace
+
+Status add_whole_mesh(ArchiveWriter& writer, const WholeMeshModel& model) {
+  writer.add("name", std::string_view(model.name));
+  writer.add_number("extent", model.extent);
+  add_soft_mesh(writer, model.mesh, model.fixed);
+  add_hanging_skin(writer, model.surface_vertex, model.surface_weight);
+  add_sentences(writer, "warnings", model.warnings);
+  add_made_for(writer, model.made_for);
+  return RigArchive::write(writer, "rest", *model.rest);
+}
+
+void read_whole_mesh(const Archive& archive, ArchiveReader& reader, WholeMeshModel& model) {
+  model.name = reader.text("name");
+  model.extent = reader.number("extent");
+  if (!(model.extent > 0)) reader.misfit("extent");
+  read_soft_mesh(reader, model.mesh, model.fixed);
+  read_hanging_skin(reader, model.vertex_count(), model.surface_vertex, model.surface_weight);
+  model.warnings = read_sentences(reader, "warnings");
+  model.made_for = read_made_for(archive, reader);
+  if (reader.ok()) model.rest = RigArchive::read(reader, "rest");
+  if (reader.ok() && model.rest->vertex_count() != model.vertex_count()) reader.misfit("rest");
 }
 
 void add_sentences(ArchiveWriter& writer, const std::string& name, const std::vector<std::string>& sentences) {

@@ -177,10 +177,8 @@ void add_content(ContentHash& content, const TetMesh& mesh) {
 }
 
 bool add_content(ContentHash& content, const Rig& rig) {
-  std::vector<Index> all(to_size(rig.vertex_count()));
-  std::iota(all.begin(), all.end(), 0);
   ArchiveWriter writer("rig");
-  if (!RigArchive::write(writer, "rig", rig, all).ok()) return false;
+  if (!RigArchive::write(writer, "rig", rig).ok()) return false;
   content.add(std::string_view(writer.bytes()));
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include "supple/math/dense/svd3.h"
 #include "supple/mesh/disjoint_sets.h"
+#include "supple/mesh/normals.h"
 
 #include <Eigen/Geometry>
 
@@ -29,16 +30,11 @@ void unite_near(std::span<const Vec3> points, double weld, DisjointSets& sets) {
   }
 }
 
-double triangle_area(const Surface& surface, const Triangle& t) {
-  const Vec3& a = surface.vertices[to_size(t[0])];
-  return 0.5 * (surface.vertices[to_size(t[1])] - a).cross(surface.vertices[to_size(t[2])] - a).norm();
-}
-
 SurfacePiece piece_of(const Surface& surface, std::span<const Index> triangles, std::vector<Index>& number) {
   SurfacePiece piece;
   for (const Index t : triangles) {
     Triangle own = surface.triangles[to_size(t)];
-    piece.area += triangle_area(surface, own);
+    piece.area += area_vector(own, surface.vertices).norm();
     for (Index& v : own) {
       if (number[to_size(v)] < 0) {
         number[to_size(v)] = static_cast<Index>(piece.vertices.size());

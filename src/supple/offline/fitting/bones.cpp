@@ -6,6 +6,7 @@
 #include "supple/base/nearest_name.h"
 #include "supple/fem/element.h"
 #include "supple/mesh/disjoint_sets.h"
+#include "supple/mesh/normals.h"
 #include "supple/offline/fitting/flesh_stiffness.h"
 
 #include <algorithm>
@@ -16,8 +17,8 @@
 namespace supple {
 namespace {
 
-/// A piece of surface is small when it has less than this share of the skin's area.
-constexpr double small_piece = 0.15;
+/// A piece of surface is a trinket when it has less than this share of the skin's area.
+constexpr double trinket_share = 0.15;
 
 constexpr std::string_view hard_words[] = {"eye",    "teeth", "tooth", "horn",   "antler", "hoof",  "hooves",
                                            "claw",   "tusk",  "beak",  "helmet", "weapon", "sword", "axe",
@@ -134,11 +135,6 @@ Index only_joint(const CharacterMesh& mesh, const Skin& skin, Index v) {
   return -1;
 }
 
-double triangle_area(const Surface& surface, const Triangle& t) {
-  const Vec3& a = surface.vertices[to_size(t[0])];
-  return 0.5 * (surface.vertices[to_size(t[1])] - a).cross(surface.vertices[to_size(t[2])] - a).norm();
-}
-
 /// Small separate pieces that hang on one joint.
 void mark_small_pieces(const CharacterMesh& mesh, const Skin& skin, double total_area, std::span<char> hard) {
   const std::size_t count = mesh.surface.vertices.size();
@@ -149,7 +145,8 @@ void mark_small_pieces(const CharacterMesh& mesh, const Skin& skin, double total
   }
   std::vector<double> area(count, 0.0);
   std::vector<Index> joint(count, -2);  // of the piece's vertices: -2 none seen yet, -1 several
-  for (const Triangle& t : mesh.surface.triangles) area[to_size(pieces.find(t[0]))] += triangle_area(mesh.surface, t);
+  for (const Triangle& t : mesh.surface.triangles)
+    area[to_size(pieces.find(t[0]))] += area_vector(t, mesh.surface.vertices).norm();
   for (Index v = 0; v < static_cast<Index>(count); ++v) {
     Index& seen = joint[to_size(pieces.find(v))];
     const Index own = only_joint(mesh, skin, v);
@@ -157,7 +154,7 @@ void mark_small_pieces(const CharacterMesh& mesh, const Skin& skin, double total
   }
   for (Index v = 0; v < static_cast<Index>(count); ++v) {
     const auto piece = to_size(pieces.find(v));
-    if (joint[piece] >= 0 && area[piece] < small_piece * total_area) hard[to_size(v)] = 1;
+    if (joint[piece] >= 0 && area[piece] < trinket_share * total_area) hard[to_size(v)] = 1;
   }
 }
 
@@ -251,7 +248,7 @@ Result<std::vector<char>> hard_vertices(const RawCharacter& character, const Cha
   std::vector<char> hard(to_size(rig.first_vertex().back()), 0);
   double total_area = 0;
   for (const CharacterMesh& mesh : character.meshes)
-    for (const Triangle& t : mesh.surface.triangles) total_area += triangle_area(mesh.surface, t);
+    for (const Triangle& t : mesh.surface.triangles) total_area += area_vector(t, mesh.surface.vertices).norm();
   for (std::size_t m = 0; m < character.meshes.size(); ++m) {
     const CharacterMesh& mesh = character.meshes[m];
     const std::span<char> own(hard.data() + rig.first_vertex()[m], mesh.surface.vertices.size());

@@ -5,6 +5,7 @@
 
 #include "supple/fem/linear_solver.h"
 #include "supple/mesh/bounds.h"
+#include "supple/mesh/normals.h"
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
@@ -24,8 +25,7 @@ VecX stacked_targets(std::span<const Vec3> points) {
 VecX area_shares(const Surface& skin) {
   VecX shares = VecX::Zero(static_cast<Eigen::Index>(skin.vertices.size()));
   for (const Triangle& t : skin.triangles) {
-    const Vec3& a = skin.vertices[to_size(t[0])];
-    const double area = 0.5 * (skin.vertices[to_size(t[1])] - a).cross(skin.vertices[to_size(t[2])] - a).norm();
+    const double area = area_vector(t, skin.vertices).norm();
     for (const Index v : t) shares[v] += area / 3;
   }
   const double total = shares.sum();

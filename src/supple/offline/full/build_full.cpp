@@ -2,9 +2,9 @@
 #include "supple/offline/full/build_full.h"
 
 #include "supple/fem/elastic_body.h"
-#include "supple/offline/fitting/clip_accelerations.h"
 #include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/fitting/flesh_stiffness.h"
+#include "supple/offline/fitting/whole_mesh.h"
 
 #include <algorithm>
 
@@ -29,12 +29,7 @@ std::vector<Index> free_vertices(const FullModel& model) {
 /// Sites that follow the rotations of the rest shape in poses of the clips.
 FrameSites frames_for(const FullModel& model, std::span<const Index> free, const RawCharacter& character,
                       const CharacterRig& rig, const FullSettings& settings) {
-  std::vector<std::vector<Vec3>> shapes;
-  CharacterPose pose = rig.neutral();
-  for (const ClipMoment& moment : typical_moments(character, 24)) {
-    rig.sample(*moment.clip, moment.time, ClipWrap::hold, pose);
-    shapes.push_back(evaluate_all(*model.rest, pose.p));
-  }
+  std::vector<std::vector<Vec3>> shapes = typical_shapes(*model.rest, character, rig);
   for (const std::vector<double>& p : settings.fitted_poses) shapes.push_back(evaluate_all(*model.rest, p));
   return choose_frame_sites(model.mesh, free, shapes, settings.frames);
 }
@@ -53,44 +48,19 @@ Status set_pose_materials(const FullSettings& settings, FullModel& model) {
   return {};
 }
 
-void hang_skin(const Embedding& embedding, FullModel& model) {
-  for (std::size_t v = 0; v < embedding.size(); ++v) {
-    auto& vertex = model.surface_vertex.emplace_back();
-    auto& weight = model.surface_weight.emplace_back();
-    std::copy_n(embedding.vertices.begin() + static_cast<std::ptrdiff_t>(FullModel::nodes * v), FullModel::nodes,
-                vertex.begin());
-    std::copy_n(embedding.weights.begin() + static_cast<std::ptrdiff_t>(FullModel::nodes * v), FullModel::nodes,
-                weight.begin());
-  }
-}
-
 }  // namespace
 
 Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& character, const CharacterRig& rig,
                              const FullSettings& settings, Progress& progress) {
   FullModel model;
   model.material = settings.material;
-  model.mesh = body.mesh;
-  model.mesh.sets.clear();
-  model.mesh.regions.clear();
-  model.extent = body.extent();
-  if (settings.frequency) {
-    progress.stage("tuning the stiffness");
-    SUPPLE_RETURN_IF_ERROR(set_flesh_stiffness(model.mesh, body.fixed_vertices, settings.material, *settings.frequency,
-                                               settings.base_young));
-  }
+  SUPPLE_RETURN_IF_ERROR(take_mesh(body, settings.material, settings.frequency, settings.base_young, progress, model));
   if (settings.bearable_share > 0) {
     const Result<double> bearable =
         bearable_acceleration(model.mesh, body.fixed_vertices, settings.material, settings.bearable_share);
     SUPPLE_RETURN_IF_ERROR(bearable);
     model.most_acceleration = *bearable;
   }
-  model.fixed = hold_loose_pieces(body.mesh, body.fixed_vertices);
-  const std::vector<Index> free = free_vertices(model);
-  if (free.empty())
-    return input_error(
-        "everything is held by bones or is a hard part, so nothing is left to be soft; see [bones] in the recipe");
-  if (model.mesh.materials.empty()) set_uniform_material(model.mesh, default_material());
   const Result<ElasticBody> elastic = ElasticBody::create(model.mesh, model.material);
   SUPPLE_RETURN_IF_ERROR(elastic);
   const Result<double> frequency = flesh_frequency(*elastic, model.fixed);
@@ -101,8 +71,7 @@ Result<FullModel> build_full(const EmbeddedBody& body, const RawCharacter& chara
   model.rest = std::move(*rest);
   SUPPLE_RETURN_IF_ERROR(set_pose_materials(settings, model));
   progress.stage("following the pose");
-  model.frames = frames_for(model, free, character, rig, settings);
-  hang_skin(body.embedding, model);
+  model.frames = frames_for(model, free_vertices(model), character, rig, settings);
   return model;
 }
 

@@ -2,6 +2,7 @@
 #include "supple/offline/meshing/surface_distance.h"
 
 #include "supple/base/parallel.h"
+#include "supple/mesh/normals.h"
 
 #include <Eigen/Geometry>
 
@@ -16,9 +17,7 @@ std::vector<double> area_sums(const Surface& surface) {
   std::vector<double> sums(surface.triangles.size());
   double sum = 0;
   for (std::size_t t = 0; t < sums.size(); ++t) {
-    const Triangle& tri = surface.triangles[t];
-    const Vec3& a = surface.vertices[to_size(tri[0])];
-    sum += 0.5 * (surface.vertices[to_size(tri[1])] - a).cross(surface.vertices[to_size(tri[2])] - a).norm();
+    sum += area_vector(surface.triangles[t], surface.vertices).norm();
     sums[t] = sum;
   }
   return sums;

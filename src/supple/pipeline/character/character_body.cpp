@@ -79,10 +79,7 @@ Result<std::vector<Index>> joints_of(const Recipe& recipe, const RecipeRegion& r
   std::vector<Index> joints;
   for (const std::string& name : region.joints) {
     joints.push_back(find_joint(skeleton, name));
-    if (joints.back() >= 0) continue;
-    std::vector<std::string_view> names;
-    for (const Joint& joint : skeleton.joints) names.push_back(joint.name);
-    return no_such(recipe, "joint", name, names);
+    if (joints.back() < 0) return no_such_thing(recipe, "joint", name, skeleton.joints);
   }
   return joints;
 }

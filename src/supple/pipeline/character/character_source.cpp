@@ -27,13 +27,6 @@ namespace supple {
 namespace {
 
 template <class Things>
-Error no_such(const Recipe& recipe, std::string_view kind, std::string_view name, const Things& things) {
-  std::vector<std::string_view> names;
-  for (const auto& thing : things) names.push_back(thing.name);
-  return no_such(recipe, kind, name, std::span<const std::string_view>(names));
-}
-
-template <class Things>
 auto find_named(Things& things, std::string_view name) {
   return std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.name == name; });
 }
@@ -43,7 +36,7 @@ auto find_named(Things& things, std::string_view name) {
 Status leave_out(const Recipe& recipe, RawCharacter& character) {
   for (const std::string& name : recipe.exclude) {
     if (find_named(character.meshes, name) == character.meshes.end())
-      return no_such(recipe, "mesh", name, character.meshes);
+      return no_such_thing(recipe, "mesh", name, character.meshes);
   }
   std::erase_if(character.meshes, [&](const CharacterMesh& mesh) {
     return std::find(recipe.exclude.begin(), recipe.exclude.end(), mesh.name) != recipe.exclude.end();
@@ -53,7 +46,7 @@ Status leave_out(const Recipe& recipe, RawCharacter& character) {
   if (!recipe.clips) return {};
   for (const std::string& name : *recipe.clips) {
     if (find_named(character.clips, name) == character.clips.end())
-      return no_such(recipe, "clip", name, character.clips);
+      return no_such_thing(recipe, "clip", name, character.clips);
   }
   std::erase_if(character.clips, [&](const Clip& clip) {
     return std::find(recipe.clips->begin(), recipe.clips->end(), clip.name) == recipe.clips->end();
@@ -63,7 +56,7 @@ Status leave_out(const Recipe& recipe, RawCharacter& character) {
 
 Status check_joints(const Recipe& recipe, const Skeleton& skeleton) {
   const auto check = [&](const std::string& name) -> Status {
-    if (find_joint(skeleton, name) < 0) return no_such(recipe, "joint", name, skeleton.joints);
+    if (find_joint(skeleton, name) < 0) return no_such_thing(recipe, "joint", name, skeleton.joints);
     return {};
   };
   const std::vector<std::string> rigid = recipe.rigid.value_or(std::vector<std::string>{});
@@ -276,7 +269,7 @@ Status add_reach(const Recipe& recipe, const RecipeReach& reach, RawCharacter& c
   const Clip* base = nullptr;
   if (!reach.clip.empty()) {
     const auto found = find_named(character.clips, reach.clip);
-    if (found == character.clips.end()) return no_such(recipe, "clip", reach.clip, character.clips);
+    if (found == character.clips.end()) return no_such_thing(recipe, "clip", reach.clip, character.clips);
     base = &*found;
   }
   Result<Clip> clip = make_ik_clip(skeleton, base, goal_of(reach, chain, base), reach.rate, reach.name);
@@ -304,13 +297,13 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
   RecipePoseState state{pose.name, rest_pose(character.skeleton), false};
   if (pose.clip.empty()) {
     const auto found = find_named(in_file, pose.name);
-    if (found == in_file.end()) return no_such(recipe, "pose", pose.name, in_file);
+    if (found == in_file.end()) return no_such_thing(recipe, "pose", pose.name, in_file);
     state.corrected = found->corrected;
     for (const JointRotation& r : found->rotations) state.locals[to_size(r.joint)].rotation = r.rotation;
     return state;
   }
   const auto clip = find_named(character.clips, pose.clip);
-  if (clip == character.clips.end()) return no_such(recipe, "clip", pose.clip, character.clips);
+  if (clip == character.clips.end()) return no_such_thing(recipe, "clip", pose.clip, character.clips);
   if (pose.time > clip->duration + 1e-9)
     return input_error(fmt::format("{}: the pose \"{}\" is at {:g} s of the clip \"{}\", which ends at {:g} s",
                                    recipe.source.place("pose", pose.name, "the recipe"), pose.name, pose.time,

@@ -86,5 +86,12 @@ double height_of(const CharacterSource& source);
 /// "hero.toml, line 3: there is no clip "wlak" in hero.glb; did you mean "walk"?"
 Error no_such(const Recipe& recipe, std::string_view kind, std::string_view name,
               std::span<const std::string_view> names);
+/// The same for things that have names.
+template <class Things>
+Error no_such_thing(const Recipe& recipe, std::string_view kind, std::string_view name, const Things& things) {
+  std::vector<std::string_view> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  return no_such(recipe, kind, name, names);
+}
 
 }  // namespace supple

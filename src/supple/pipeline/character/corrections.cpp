@@ -13,13 +13,6 @@
 namespace supple {
 namespace {
 
-template <class Things>
-Error not_there(const Recipe& recipe, std::string_view kind, std::string_view name, const Things& things) {
-  std::vector<std::string_view> names;
-  for (const auto& thing : things) names.push_back(thing.name);
-  return no_such(recipe, kind, name, names);
-}
-
 /// Of all meshes, each name once.
 std::vector<MorphTarget> all_targets(const RawCharacter& character) {
   std::vector<MorphTarget> targets;
@@ -41,7 +34,7 @@ Result<std::vector<Index>> joints_named(const Recipe& recipe, const RecipeCorrec
   std::vector<Index> joints;
   for (const std::string& name : correction.joints) {
     joints.push_back(find_joint(skeleton, name));
-    if (joints.back() < 0) return not_there(recipe, "joint", name, skeleton.joints);
+    if (joints.back() < 0) return no_such_thing(recipe, "joint", name, skeleton.joints);
   }
   return joints;
 }
@@ -51,7 +44,7 @@ Status pose_by_clip(const Recipe& recipe, const RecipeCorrection& correction, co
                     RecipePoseState& state) {
   const auto clip = std::find_if(character.clips.begin(), character.clips.end(),
                                  [&](const Clip& other) { return other.name == correction.clip; });
-  if (clip == character.clips.end()) return not_there(recipe, "clip", correction.clip, character.clips);
+  if (clip == character.clips.end()) return no_such_thing(recipe, "clip", correction.clip, character.clips);
   if (correction.time > clip->duration + 1e-9)
     return refused(recipe, correction,
                    fmt::format("is at {:g} s of the clip \"{}\", which ends at {:g} s", correction.time,
@@ -150,7 +143,7 @@ Result<std::vector<RecipePoseState>> correction_poses(const Recipe& recipe, cons
   for (const RecipeCorrection& correction : *recipe.corrections) {
     const auto named = [&](const auto& thing) { return thing.name == correction.target; };
     if (std::none_of(targets.begin(), targets.end(), named))
-      return not_there(recipe, "morph target", correction.target, targets);
+      return no_such_thing(recipe, "morph target", correction.target, targets);
     if (std::any_of(poses.begin(), poses.end(),
                     [&](const RecipePoseState& pose) { return pose.corrected && named(pose); }))
       return refused(recipe, correction, "already belongs to the [[pose]] of the same name; leave one of them out");

@@ -9,6 +9,7 @@
 #include "supple/pipeline/character/engine_posespace.h"
 #include "supple/pipeline/character/engine_quasistatic.h"
 #include "supple/pipeline/character/exaggeration.h"
+#include "supple/pipeline/character/fingerprint.h"
 
 #include <algorithm>
 #include <array>
@@ -59,7 +60,13 @@ Result<const CharacterEngine*> engine_of(const Asset& asset) {
   return input_error(fmt::format("the asset holds {}, but a character is wanted here", contents_of(asset)));
 }
 
-Status check_asset_fits(const CharacterSource& source, Index vertices, const PoseLayout& built) {
+Error another_model(const Asset& asset, std::string_view engine, std::string_view wanted) {
+  return input_error(
+      fmt::format("the asset holds {}, but the engine \"{}\" wants {}", contents_of(asset), engine, wanted));
+}
+
+Status check_asset_fits(const CharacterSource& source, Index vertices, const PoseLayout& built,
+                        const MadeFor& made_for) {
   const Index own = source.rig.rig()->vertex_count();
   if (own != vertices)
     return input_error(
@@ -69,7 +76,7 @@ Status check_asset_fits(const CharacterSource& source, Index vertices, const Pos
                                [](const ParameterGroup& a, const ParameterGroup& b) {
                                  return a.name == b.name && a.kind == b.kind && a.first == b.first;
                                });
-  if (same) return {};
+  if (same) return check_made_for(made_for, source);
   return input_error(
       "the asset is for a rig with other parameters than the character's, whose skeleton or clips have changed; build "
       "it again");

@@ -123,8 +123,12 @@ Result<const CharacterEngine*> engine_of(const Asset& asset);
 
 // ---- for engines ----------------------------------------------------------------------------------------------------
 
-/// Fails unless an asset for `vertices` of the skin and for a rig of that layout is for this source.
-Status check_asset_fits(const CharacterSource& source, Index vertices, const PoseLayout& built);
+/// The sentence for an asset that holds something else than the engine wants.
+Error another_model(const Asset& asset, std::string_view engine, std::string_view wanted);
+/// Fails unless an asset for `vertices` of the skin and for a rig of that layout, made for that character, is for this
+/// source.
+Status check_asset_fits(const CharacterSource& source, Index vertices, const PoseLayout& built,
+                        const MadeFor& made_for);
 
 /// What a ClipRun reports of what simulate_clip() has done.
 ClipRunReport report_of(const SimulatedClip& clip);

@@ -194,11 +194,9 @@ class FullEngine final : public CharacterEngine {
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
     auto* model = std::get_if<FullModel>(&asset);
-    if (model == nullptr)
-      return input_error(fmt::format(
-          "the asset holds {}, but the engine \"full\" wants the full simulation of a character", contents_of(asset)));
-    SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
-    SUPPLE_RETURN_IF_ERROR(check_made_for(model->made_for, *source));
+    if (model == nullptr) return another_model(asset, name(), "the full simulation of a character");
+    SUPPLE_RETURN_IF_ERROR(
+        check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout(), model->made_for));
     model->damping = wanted_damping(source->recipe);
     model->gain = source->recipe.flesh.amount;
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));

@@ -343,11 +343,9 @@ class PoseSpaceEngine final : public CharacterEngine {
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
     auto* own = std::get_if<CharacterAsset>(&asset);
-    if (own == nullptr)
-      return input_error("the asset holds " + std::string(contents_of(asset)) +
-                         ", but the engine \"posespace\" wants a character's soft tissue");
-    SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, own->model->surface.vertex_count(), own->model->rest->layout()));
-    SUPPLE_RETURN_IF_ERROR(check_made_for(own->made_for, *source));
+    if (own == nullptr) return another_model(asset, name(), "a character's soft tissue");
+    SUPPLE_RETURN_IF_ERROR(
+        check_asset_fits(*source, own->model->surface.vertex_count(), own->model->rest->layout(), own->made_for));
     own->damping = wanted_damping(source->recipe);
     own->gain = source->recipe.flesh.amount;
     return PoseSpaceCharacter::create(std::move(source), std::move(*own));

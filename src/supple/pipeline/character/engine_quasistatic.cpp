@@ -319,11 +319,9 @@ class QuasistaticEngine final : public CharacterEngine {
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
     auto* model = std::get_if<QuasistaticModel>(&asset);
-    if (model == nullptr)
-      return input_error(fmt::format(
-          "the asset holds {}, but the engine \"quasistatic\" wants a character's flesh at rest", contents_of(asset)));
-    SUPPLE_RETURN_IF_ERROR(check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout()));
-    SUPPLE_RETURN_IF_ERROR(check_made_for(model->made_for, *source));
+    if (model == nullptr) return another_model(asset, name(), "a character's flesh at rest");
+    SUPPLE_RETURN_IF_ERROR(
+        check_asset_fits(*source, model->surface_vertex_count(), model->rest->layout(), model->made_for));
     return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
   }
 
