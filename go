@@ -97,12 +97,12 @@ system_name() {
 
 # ---- building -----------------------------------------------------------------------------------------------------------
 
-# One compiler per core, but no more than memory allows: the heaviest files need about 1.5 GiB.
+# One compiler per core, but no more than memory allows: the heaviest files need about 2 GiB.
 job_count() {
   local cores kib
   cores=$(getconf _NPROCESSORS_ONLN)
   kib=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo 2>/dev/null || true)
-  local fit=$((${kib:-16777216} / 1572864))
+  local fit=$((${kib:-16777216} / 2097152))
   ((fit < cores)) && cores=$((fit > 0 ? fit : 1))
   echo "${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
 }
@@ -153,15 +153,17 @@ verb_build() {
   say "the command is ./supple"
 }
 
-# Our mascot with soft tissue: the file, a picture and an animated preview.
+# Our mascot with soft tissue: the file, a picture and an animated preview. A draft, because whoever runs this for the first
+# time waits for the compiler already; `./go demo --quality good` is what `./supple bake` does by itself.
 verb_demo() {
   need build viewer
   build supple_gallery -- -DSUPPLE_GALLERY=ON
-  local folder=out/demo
+  local folder=out/demo quality=(--quality draft)
+  [[ " $* " != *" --quality"* ]] || quality=()
   local gallery
   gallery=build/$(preset)/supple_gallery
   ./supple example mascot -o "$folder" --force --quiet
-  ./supple bake "$folder/mascot.toml" -o "$folder/mascot_soft.glb" "$@"
+  ./supple bake "$folder/mascot.toml" -o "$folder/mascot_soft.glb" "${quality[@]}" "$@"
   printf 'mascot\t%s\t%s\n' "$folder/mascot.glb" "$folder/mascot_soft.glb" >"$folder/pairs.tsv"
   "$gallery" sheet "$folder/pairs.tsv" -o "$folder/mascot.png"
   "$gallery" preview "$folder/mascot.glb" "$folder/mascot_soft.glb" --clip hop -o "$folder/mascot_preview.png"

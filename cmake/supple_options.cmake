@@ -16,7 +16,8 @@ target_compile_features(supple_options INTERFACE cxx_std_20)
 target_compile_options(supple_options INTERFACE -Wall -Wextra -Wpedantic -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # -fno-math-errno lets sqrt become one instruction. Nothing that changes results (no -ffast-math).
-  target_compile_options(supple_options INTERFACE -fno-math-errno -fpch-preprocess)
+  target_compile_options(supple_options INTERFACE -fno-math-errno -fpch-preprocess
+                         "SHELL:--param ggc-min-heapsize=1000000" "SHELL:--param ggc-min-expand=50")
 else()
   target_compile_options(supple_options INTERFACE -fno-math-errno)
 endif()

@@ -1,12 +1,16 @@
 # Few large translation units in place of many small ones: most of a compiler's time goes into the same templates again
-# and again. Files of one folder are compiled together, `size` at a
-# time; what is listed in `KERNELS` stays alone, because how its loops are inlined is measured and must not depend on its
-# neighbours.
-function(supple_unity target size)
+# and again. Files of one room (the first folder of their path) are compiled together, in the order of their paths, up to
+# `kilobytes` of them; what is listed in `KERNELS` stays alone, because how its loops are inlined is measured and must not
+# depend on its neighbours.
+function(supple_unity target kilobytes)
   cmake_parse_arguments(arg "" "" "KERNELS" ${ARGN})
   get_target_property(sources ${target} SOURCES)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  list(SORT sources)
   foreach(source IN LISTS sources)
+    if(source MATCHES "^\\$<")
+      continue()
+    endif()
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE place)
     set(alone FALSE)
@@ -18,12 +22,13 @@ function(supple_unity target size)
     if(alone)
       continue()
     endif()
-    cmake_path(GET place PARENT_PATH folder)
-    string(MAKE_C_IDENTIFIER "${folder}" room)
-    set(count_${room} ${count_${room}} 0)
-    list(GET count_${room} 0 count)
-    math(EXPR batch "${count} / ${size}")
-    math(EXPR count_${room} "${count} + 1")
+    string(REGEX REPLACE "/.*" "" room "${place}")
+    if(room STREQUAL place)
+      set(room here)
+    endif()
+    file(SIZE ${source} bytes)
+    math(EXPR bytes_${room} "0${bytes_${room}} + ${bytes}")
+    math(EXPR batch "${bytes_${room}} / (1024 * ${kilobytes})")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${room}_${batch}")
   endforeach()
 endfunction()

@@ -11,7 +11,7 @@
 namespace supple {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 const Color skin = hex_color(0xdda58a);
 

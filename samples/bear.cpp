@@ -11,7 +11,7 @@
 namespace supple {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 const Color fur = hex_color(0xf3ecdc), shade = hex_color(0xe6dac0), black = hex_color(0x221e20);
 

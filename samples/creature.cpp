@@ -11,7 +11,7 @@
 namespace supple {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 std::vector<Vec3> ring(const Vec3& center, const Vec3& u, const Vec3& v, int segments) {
   std::vector<Vec3> points;

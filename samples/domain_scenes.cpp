@@ -14,7 +14,7 @@
 namespace supple::samples {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 ElasticMaterial wood(double young, double density = 700) {
   return {.name = "wood", .young = young, .poisson = 0.35, .density = density};

@@ -10,7 +10,7 @@
 namespace supple {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 const Color fur = hex_color(0x46434a), hide = hex_color(0x756769), silver = hex_color(0x9fa0a5);
 

@@ -10,7 +10,7 @@
 namespace supple {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 struct Joints {
   Index root, hips, belly, chest, head, sprout, tail, tail_tip;

@@ -11,7 +11,7 @@
 namespace supple {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Channel channel_of(Index joint, ChannelTarget target, const std::vector<double>& times,
                    const std::vector<Transform>& keys) {
