@@ -51,10 +51,10 @@ std::vector<MatX> apart(const StoredColumns& block, const MatX& all) {
   return matrices;
 }
 
-StoredColumns columns_of(const PoseSpaceModel& model, const VertexBlock& block) {
+StoredColumns stored_columns(const PoseSpaceModel& model, const VertexBlock& block) {
   return {model.sources, model.pose_count(), block.columns};
 }
-StoredColumns columns_of(const PoseSpaceModel& model, const ElementBlock& block) {
+StoredColumns stored_columns(const PoseSpaceModel& model, const ElementBlock& block) {
   return {model.gradient_sources, model.pose_count(), block.columns};
 }
 
@@ -215,7 +215,7 @@ void add_elements(ArchiveWriter& writer, const std::string& name, const PoseSpac
   writer.add(name + ".weights", block.weights);
   writer.add(name + ".mu", block.mu);
   writer.add(name + ".lambda", block.lambda);
-  writer.add_singles(name + ".gradients", side_by_side(columns_of(model, block), block.gradients).cast<float>());
+  writer.add_singles(name + ".gradients", side_by_side(stored_columns(model, block), block.gradients).cast<float>());
   if (model.exact_strain) add_corners(writer, name, block);
 }
 
@@ -229,10 +229,10 @@ ElementBlock read_elements(ArchiveReader& reader, const std::string& name, const
   block.mu = reader.matrix(name + ".mu", count, poses);
   block.lambda = reader.matrix(name + ".lambda", count, poses);
   const MatX gradients =
-      reader.singles(name + ".gradients", model.element_rows() * count, columns_of(model, block).stored());
+      reader.singles(name + ".gradients", model.element_rows() * count, stored_columns(model, block).stored());
   if (model.exact_strain)
     block.corners = read_corners(reader, name, block.tets.size(), static_cast<Index>(model.sites.size()));
-  if (reader.ok()) block.gradients = apart(columns_of(model, block), gradients);
+  if (reader.ok()) block.gradients = apart(stored_columns(model, block), gradients);
   return block;
 }
 
@@ -241,7 +241,7 @@ void add_inertia(ArchiveWriter& writer, const std::string& name, const PoseSpace
   writer.add(name + ".columns", block.vertices.columns);
   add_frames(writer, name, block.vertices.frames);
   writer.add_singles(name + ".basis",
-                     side_by_side(columns_of(model, block.vertices), block.vertices.basis).cast<float>());
+                     side_by_side(stored_columns(model, block.vertices), block.vertices.basis).cast<float>());
   writer.add(name + ".points", block.points);
   writer.add(name + ".weights", block.weights);
 }
@@ -251,10 +251,10 @@ InertialBlock read_inertia(ArchiveReader& reader, const std::string& name, const
   block.vertices.columns = read_columns(reader, name, size);
   block.vertices.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
   const auto count = std::ssize(block.vertices.frames);
-  const MatX basis = reader.singles(name + ".basis", 3 * count, columns_of(model, block.vertices).stored());
+  const MatX basis = reader.singles(name + ".basis", 3 * count, stored_columns(model, block.vertices).stored());
   block.points = reader.indices(name + ".points", count, static_cast<Index>(model.points.size()));
   block.weights = reader.matrix(name + ".weights", count, 1);
-  if (reader.ok()) block.vertices.basis = apart(columns_of(model, block.vertices), basis);
+  if (reader.ok()) block.vertices.basis = apart(stored_columns(model, block.vertices), basis);
   return block;
 }
 
@@ -264,7 +264,8 @@ void add_surface(ArchiveWriter& writer, const PoseSpaceModel& model) {
     const std::string name = block_name("surface", b);
     writer.add(name + ".columns", surface.blocks[b].columns);
     add_frames(writer, name, surface.blocks[b].frames);
-    add_shorts(writer, name + ".basis", side_by_side(columns_of(model, surface.blocks[b]), surface.blocks[b].basis));
+    add_shorts(writer, name + ".basis",
+               side_by_side(stored_columns(model, surface.blocks[b]), surface.blocks[b].basis));
   }
   std::vector<Index> vertices;
   Eigen::MatrixXf weights(SoftSurface::nodes, surface.vertex_count());
@@ -284,9 +285,9 @@ void read_surface(ArchiveReader& reader, Index blocks, Index size, PoseSpaceMode
     VertexBlock block;
     block.columns = read_columns(reader, name, size);
     block.frames = read_frames(reader, name, static_cast<Index>(model.sites.size()));
-    const MatX basis =
-        read_shorts(reader, name + ".basis", 3 * Eigen::Index{block.vertex_count()}, columns_of(model, block).stored());
-    if (reader.ok()) block.basis = apart(columns_of(model, block), basis);
+    const MatX basis = read_shorts(reader, name + ".basis", 3 * Eigen::Index{block.vertex_count()},
+                                   stored_columns(model, block).stored());
+    if (reader.ok()) block.basis = apart(stored_columns(model, block), basis);
     count += block.vertex_count();
     model.surface.blocks.push_back(std::move(block));
   }

@@ -8,7 +8,7 @@
 namespace supple {
 namespace {
 
-using Bytes = std::span<const unsigned char>;
+using CodedBytes = std::span<const unsigned char>;
 
 constexpr std::size_t group_size = 16;
 constexpr std::size_t smallest_tail = 24;
@@ -16,15 +16,15 @@ constexpr std::size_t largest_block = 256;
 
 // Takes bytes from the front of the stream; sticks at a failure.
 struct Stream {
-  Bytes rest;
+  CodedBytes rest;
   bool ok = true;
 
-  Bytes take(std::size_t count) {
+  CodedBytes take(std::size_t count) {
     if (count > rest.size()) {
       ok = false;
       return {};
     }
-    const Bytes taken = rest.first(count);
+    const CodedBytes taken = rest.first(count);
     rest = rest.subspan(count);
     return taken;
   }
@@ -37,7 +37,7 @@ void decode_group(Stream& stream, unsigned bits, unsigned char* out) {
     std::memset(out, 0, group_size);
     return;
   }
-  const Bytes packed = stream.take(group_size * bits / 8);
+  const CodedBytes packed = stream.take(group_size * bits / 8);
   if (!stream.ok) return;
   if (bits == 8) {
     std::memcpy(out, packed.data(), group_size);
@@ -48,7 +48,7 @@ void decode_group(Stream& stream, unsigned bits, unsigned char* out) {
     const unsigned place = k % per_byte, shift = bits == 1 ? place : 8 - bits * (place + 1);
     unsigned value = packed[k / per_byte] >> shift & sentinel;
     if (value == sentinel) {
-      const Bytes whole = stream.take(1);
+      const CodedBytes whole = stream.take(1);
       if (!stream.ok) return;
       value = whole[0];
     }
@@ -64,12 +64,12 @@ void decode_lane(Stream& stream, unsigned control, std::size_t count, unsigned c
     return;
   }
   if (control == 3) {
-    const Bytes literal = stream.take(count);
+    const CodedBytes literal = stream.take(count);
     if (stream.ok) std::memcpy(out, literal.data(), count);
     return;
   }
   const std::size_t groups = (count + group_size - 1) / group_size;
-  const Bytes header = stream.take((groups + 3) / 4);
+  const CodedBytes header = stream.take((groups + 3) / 4);
   for (std::size_t g = 0; g < groups && stream.ok; ++g)
     decode_group(stream, widths[control][header[g / 4] >> (2 * (g % 4)) & 3u], out + g * group_size);
 }
@@ -104,7 +104,7 @@ void add_deltas(const unsigned char lanes[4][largest_block], unsigned channel, s
   }
 }
 
-bool valid_channels(Bytes channels) {
+bool valid_channels(CodedBytes channels) {
   for (const unsigned char channel : channels)
     if ((channel & 15u) > 2 || ((channel & 15u) < 2 && channel > 15)) return false;
   return true;
@@ -112,18 +112,19 @@ bool valid_channels(Bytes channels) {
 
 }  // namespace
 
-bool decode_meshopt_attributes_v1(std::span<unsigned char> out, std::size_t count, std::size_t stride, Bytes bytes) {
+bool decode_meshopt_attributes_v1(std::span<unsigned char> out, std::size_t count, std::size_t stride,
+                                  CodedBytes bytes) {
   const std::size_t tail_size = stride + stride / 4;
   if (bytes.size() < 1 + std::max(tail_size, smallest_tail) || out.size() < count * stride) return false;
   std::vector<unsigned char> last(bytes.end() - static_cast<std::ptrdiff_t>(tail_size),
                                   bytes.end() - static_cast<std::ptrdiff_t>(stride / 4));
-  const Bytes channels = bytes.last(stride / 4);
+  const CodedBytes channels = bytes.last(stride / 4);
   if (!valid_channels(channels)) return false;
   Stream stream{bytes.subspan(1, bytes.size() - 1 - std::max(tail_size, smallest_tail))};
   const std::size_t block_size = std::min((8192 / stride) & ~std::size_t{15}, largest_block);
   for (std::size_t first = 0; first < count; first += block_size) {
     const std::size_t block = std::min(block_size, count - first);
-    const Bytes controls = stream.take(stride / 4);
+    const CodedBytes controls = stream.take(stride / 4);
     for (std::size_t k = 0; k < stride && stream.ok; k += 4) {
       unsigned char lanes[4][largest_block];
       for (std::size_t j = 0; j < 4 && stream.ok; ++j)
