@@ -8,6 +8,7 @@
 #include "supple/base/clock.h"
 #include "supple/export/baked_mark.h"
 #include "supple/pipeline/plant/plant_recipe.h"
+#include "supple/runtime/exaggerated_drive.h"
 
 #include <sys/resource.h>
 
@@ -29,7 +30,8 @@ struct Options : CharacterOptions {
   std::string loop = "auto", format, gravity, wind;
   std::optional<double> drag;
   double rate = 0, preroll = 2;
-  bool helper_bones = false, engine_given = false, preroll_given = false;
+  int helper_bones = 0;
+  bool pack = false, engine_given = false, preroll_given = false;
 };
 
 Result<Vec3> vector_of(const std::string& option, const std::string& text) {
@@ -65,7 +67,9 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   settings.simulate.gravity = *gravity;
   settings.simulate.wind = *wind;
   if (wind->norm() > 0 && !options.drag) settings.simulate.drag = 1;
-  settings.output.helper_bones = options.helper_bones;
+  settings.output.helper_bones = options.helper_bones > 0;
+  if (options.helper_bones > 0) settings.output.bones.most_bones = options.helper_bones;
+  if (options.pack) settings.output.packing = GltfPacking::meshopt;
   constexpr double usual = 0.1, share_of_motion = 0.05;
   settings.output.compression.share_of_height = options.tolerance.value_or(usual) / 100;
   settings.output.bones.share_of_height = options.tolerance.value_or(usual) / 100;
@@ -102,7 +106,10 @@ std::string moving_most(const BakedClipReport& clip, double height) {
 void tell_exaggeration(const SoftCharacter& soft, Session& session) {
   const double gain = soft.exaggeration();
   if (gain > 1.05)
-    session.line("drive         {:.1f} times as strong as the clips', so that it shows ([flesh] feel)", gain);
+    session.line(
+        "drive         turned up so that it shows: gentle motion {:.3g} times, violent motion {:.2g} times "
+        "([flesh] feel)",
+        gain, gain / sooner_limited(gain));
   else if (gain < 0.95)
     session.line("drive         {:.0f} % of the clips', which would move it farther than is believed ([flesh] feel)",
                  100 * gain);
@@ -159,8 +166,10 @@ void tell_output(const Options& options, const BakeReport& report, Session& sess
   if (options.format.empty() || options.format == "glb") {
     const CompressionReport& c = report.glb.compression;
     const HelperBoneReport& b = report.glb.bones;
-    if (options.helper_bones)
-      session.line("helper bones  {}, {:.3f} % of the height off at most", b.bones, percent(b.largest_error, b.height));
+    if (options.helper_bones > 0)
+      session.line(
+          "helper bones  {}, which keep {:.0f} % of the motion; {:.3f} % of the height off at most ({:.4f} % rms)",
+          b.bones, 100 * b.kept(), percent(b.largest_error, b.height), percent(b.rms_error, b.height));
     else
       session.line("morphs        {}, {:.3f} % of the height off at most ({:.4f} % rms), {} keys", c.targets,
                    percent(c.largest_error, c.height), percent(c.rms_error, c.height), c.keys);
@@ -229,6 +238,11 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                    {"largest_error_percent", percent(c.largest_error, c.height)},
                    {"rms_error_percent", percent(c.rms_error, c.height)},
                    {"normal_rms_degrees", c.normal_rms}};
+  if (const HelperBoneReport& b = report.glb.bones; b.bones > 0)
+    out["helper_bones"] = {{"bones", b.bones},
+                           {"kept", b.kept()},
+                           {"largest_error_percent", percent(b.largest_error, b.height)},
+                           {"rms_error_percent", percent(b.rms_error, b.height)}};
   out["bytes"] = report.glb.bytes;
   out["timing"] = {{"read_s", soft.seconds.read},
                    {"embed_s", soft.seconds.embed},
@@ -280,7 +294,7 @@ Result<CharacterSource> read_source(const Options& options, const std::string& i
 Status bake_still(const Options& options, const std::string& input, const std::filesystem::path& output,
                   Session& session, Json& out) {
   const bool for_characters = !options.clips.empty() || !options.motions.empty() || !options.asset.empty() ||
-                              options.helper_bones || options.engine_given || options.from || options.to ||
+                              options.helper_bones > 0 || options.engine_given || options.from || options.to ||
                               !options.gravity.empty() || !options.feel.empty() || options.coordinates;
   if (for_characters || (!options.format.empty() && options.format != "glb"))
     return usage_error(
@@ -335,7 +349,7 @@ Status bake_one(const Options& options, const std::string& input, const std::fil
   for (const std::string& warning : soft.character().warnings) session.warnings.push_back(warning);
   for (const std::string& warning : soft.warnings()) session.warnings.push_back(warning);
   const CompressionReport& compression = report->glb.compression;
-  if (settings->format == BakeFormat::glb && !options.helper_bones && options.tolerance &&
+  if (settings->format == BakeFormat::glb && options.helper_bones == 0 && options.tolerance &&
       !compression.within_tolerance())
     session.warnings.push_back(fmt::format(
         "{}: {} morph targets bring the error to {:.2f} % of the height, not to the {:g} % asked for", output.string(),
@@ -536,7 +550,14 @@ RunCommand add(CLI::App& app) {
                  "glb, or point caches: pc2, mdd, or vertex animation textures: exr, png [glb]")
       ->check(CLI::IsMember({"glb", "pc2", "mdd", "exr", "png"}).description(""))
       ->type_name("FORMAT");
-  app.add_flag("--helper-bones", options->helper_bones, "Extra joints in place of morph targets");
+  app.add_option("--helper-bones", options->helper_bones,
+                 "Extra joints in place of morph targets, for players without these: at most so many for a mesh [32]")
+      ->expected(0, 1)
+      ->default_str("32")
+      ->check(between(1, 200))
+      ->type_name("N");
+  app.add_flag("--pack", options->pack,
+               "Compress the file (EXT_meshopt_compression): without loss, for players that know the extension");
   add_cache_option(app, *options);
   const CLI::Option* engine = app.get_option("--engine");
   const CLI::Option* preroll = app.get_option("--preroll");

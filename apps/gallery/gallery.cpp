@@ -18,36 +18,6 @@ namespace {
 
 const Color ink = hex_color(0x2b2f36);
 
-/// The end of the colour scale: a round number of percent that holds the largest displacement.
-double scale_end(double largest) {
-  const std::vector<double> ticks = nice_ticks(0, std::max(100 * largest, 0.01), 5);
-  return ticks.back() / 100;
-}
-
-std::vector<Color> displacement_colors(const std::vector<double>& distances, double full) {
-  std::vector<Color> colors(distances.size());
-  for (std::size_t v = 0; v < colors.size(); ++v)
-    colors[v] = to_linear(color_map(std::clamp(distances[v] / full, 0.0, 1.0)));
-  return colors;
-}
-
-/// From 0 at the bottom to `end` of the height at the top, along the right edge of the picture.
-void draw_color_bar(Image& image, double end) {
-  const int width = std::max(6, image.width / 36), height = image.height / 2;
-  const int left = image.width - 2 * width, top = image.height / 8;
-  for (int y = 0; y < height; ++y) {
-    const Color color = 255 * color_map(1 - (y + 0.5) / height);
-    for (int x = 0; x < width; ++x)
-      for (int k = 0; k < 3; ++k) image.pixel(left + x, top + y)[k] = static_cast<std::uint8_t>(std::lround(color[k]));
-  }
-  const double text = std::max(7.0, image.height / 34.0);
-  const auto label = [&](double y, const std::string& words) {
-    draw_text(image, left - 0.6 * text - text_width(words, text), y, text, ink, words);
-  };
-  label(top, fmt::format("{:g} %", 100 * end));
-  label(top + height - text, "0");
-}
-
 SheetPanel blank_panel(const GallerySettings& settings, const std::string& caption) {
   SheetPanel panel{Image(settings.width, settings.height), caption, ""};
   for (std::size_t i = 0; i < panel.image.rgba.size(); ++i) panel.image.rgba[i] = i % 4 == 3 ? 255 : 0xe9;
@@ -133,6 +103,34 @@ class RowMaker {
 };
 
 }  // namespace
+
+double scale_end(double largest) {
+  const std::vector<double> ticks = nice_ticks(0, std::max(100 * largest, 0.01), 5);
+  return ticks.back() / 100;
+}
+
+std::vector<Color> displacement_colors(const std::vector<double>& distances, double full) {
+  std::vector<Color> colors(distances.size());
+  for (std::size_t v = 0; v < colors.size(); ++v)
+    colors[v] = to_linear(color_map(std::clamp(distances[v] / full, 0.0, 1.0)));
+  return colors;
+}
+
+void draw_color_bar(Image& image, double end) {
+  const int width = std::max(6, image.width / 36), height = image.height / 2;
+  const int left = image.width - 2 * width, top = image.height / 8;
+  for (int y = 0; y < height; ++y) {
+    const Color color = 255 * color_map(1 - (y + 0.5) / height);
+    for (int x = 0; x < width; ++x)
+      for (int k = 0; k < 3; ++k) image.pixel(left + x, top + y)[k] = static_cast<std::uint8_t>(std::lround(color[k]));
+  }
+  const double text = std::max(7.0, image.height / 34.0);
+  const auto label = [&](double y, const std::string& words) {
+    draw_text(image, left - 0.6 * text - text_width(words, text), y, text, ink, words);
+  };
+  label(top, fmt::format("{:g} %", 100 * end));
+  label(top + height - text, "0");
+}
 
 Camera character_camera(const std::vector<Vec3>& points, int width, int height) {
   const double aspect = static_cast<double>(width) / height;

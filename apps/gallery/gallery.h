@@ -48,6 +48,13 @@ Result<Gallery> make_gallery(Offscreen& offscreen, const std::vector<GalleryPair
 /// a triangle or so to be legal, are left out.
 std::vector<std::filesystem::path> animated_characters(const std::filesystem::path& folder);
 
+/// The end of the colour scale: a round share of the height that holds the largest displacement.
+double scale_end(double largest);
+/// Colours of displacements, the last of the scale for those of `full` and more.
+std::vector<Color> displacement_colors(const std::vector<double>& distances, double full);
+/// Draws the scale from 0 to `end`, as a share of the height, along the right edge of the picture.
+void draw_color_bar(Image& image, double end);
+
 /// A camera for pictures of a size that shows all points from ahead, a little from the side and above.
 Camera character_camera(const std::vector<Vec3>& points, int width, int height);
 

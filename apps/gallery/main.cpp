@@ -19,7 +19,9 @@ struct SheetOptions {
 };
 
 struct PreviewOptions {
-  std::string rigid, soft, output = "preview.png";
+  std::vector<std::string> files;
+  std::string output = "preview.png";
+  bool without_map = false;
   PreviewSettings settings;
 };
 
@@ -55,18 +57,23 @@ Status run_sheet(const SheetOptions& options) {
 }
 
 Status run_preview(const PreviewOptions& options) {
-  Result<PlayedCharacter> rigid = PlayedCharacter::load(options.rigid);
+  const std::string& baked = options.files.back();
+  Result<PlayedCharacter> rigid =
+      options.files.size() == 2 ? PlayedCharacter::load(options.files.front()) : PlayedCharacter::load_rigid(baked);
   SUPPLE_RETURN_IF_ERROR(rigid);
-  Result<PlayedCharacter> soft = PlayedCharacter::load(options.soft);
+  Result<PlayedCharacter> soft = PlayedCharacter::load(baked);
   SUPPLE_RETURN_IF_ERROR(soft);
   const Result<Comparison> both = Comparison::create(std::move(*rigid), std::move(*soft));
   SUPPLE_RETURN_IF_ERROR(both);
   Result<Offscreen> offscreen = Offscreen::create();
   SUPPLE_RETURN_IF_ERROR(offscreen);
-  const Result<Preview> preview = make_preview(*offscreen, *both, options.settings, [](std::size_t, std::size_t) {});
+  PreviewSettings settings = options.settings;
+  settings.map = !options.without_map;
+  const Result<Preview> preview = make_preview(*offscreen, *both, settings, [](std::size_t, std::size_t) {});
   SUPPLE_RETURN_IF_ERROR(preview);
   SUPPLE_RETURN_IF_ERROR(write_apng(options.output, preview->frames, options.settings.frame_rate));
-  fmt::print("{}: {} frames of clip {}\n", options.output, preview->frames.size(), preview->clip);
+  fmt::print("{}: {} frames of clip {}, in which softness moves the skin by {:.2f} % of the height at most\n",
+             options.output, preview->frames.size(), preview->clip, 100 * preview->largest);
   return {};
 }
 
@@ -94,19 +101,23 @@ void add_sheet_options(CLI::App& sheet, SheetOptions& options) {
 }
 
 void add_preview_options(CLI::App& preview, PreviewOptions& options) {
-  preview.add_option("rigid", options.rigid, "The character as it was")->required()->type_name("IN.glb");
-  preview.add_option("soft", options.soft, "The same, baked")->required()->type_name("SOFT.glb");
+  preview.add_option("files", options.files, "A baked character; or the character as it was, and baked")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("[IN.glb] SOFT.glb");
   preview.add_option("-o,--output", options.output, "The animated PNG to write")
       ->type_name("FILE.png")
       ->capture_default_str();
   preview.add_option("--clip", options.settings.clip,
                      "The clip to show; otherwise the one with the largest displacement");
-  preview.add_option("--width", options.settings.width, "Of each of the two pictures in pixels")
+  preview.add_option("--width", options.settings.width, "Of each of the pictures in pixels")
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
   preview.add_option("--height", options.settings.height, "In pixels")
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
+  preview.add_flag("--no-map", options.without_map,
+                   "Rigid beside soft alone, without the map of how far skin is moved");
   preview.add_option("--fps", options.settings.frame_rate, "Frames per second")
       ->check(CLI::Range(1.0, 120.0))
       ->capture_default_str();
@@ -123,7 +134,8 @@ int run(int argc, char** argv) {
   std::string folder;
   CLI::App* sheet =
       app.add_subcommand("sheet", "Rigid, soft, and soft in the colours of its displacement, on one page");
-  CLI::App* preview = app.add_subcommand("preview", "A clip, rigid beside soft, as an animated PNG");
+  CLI::App* preview =
+      app.add_subcommand("preview", "A clip, rigid beside soft, and where it gives, as an animated PNG");
   CLI::App* list = app.add_subcommand("list", "The files below a folder that have a skin and clips");
   add_sheet_options(*sheet, sheet_options);
   add_preview_options(*preview, preview_options);

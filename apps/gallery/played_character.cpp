@@ -2,6 +2,7 @@
 #include "played_character.h"
 
 #include "decode_image.h"
+#include "supple/export/baked_mark.h"
 #include "supple/io/gltf/read_appearance.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/mesh/bounds.h"
@@ -41,11 +42,26 @@ Result<PlayedCharacter> PlayedCharacter::load(const std::filesystem::path& path)
   SUPPLE_RETURN_IF_ERROR(document);
   Result<RawCharacter> character = read_character(*document, {.require_skin = false});
   SUPPLE_RETURN_IF_ERROR(character);
-  const Result<Appearance> appearance = read_appearance(*document, *character);
+  return create(*document, std::move(*character));
+}
+
+Result<PlayedCharacter> PlayedCharacter::load_rigid(const std::filesystem::path& baked) {
+  const Result<GltfDocument> document = load_gltf(baked);
+  SUPPLE_RETURN_IF_ERROR(document);
+  Result<RawCharacter> character = read_character(*document, {.require_skin = false});
+  SUPPLE_RETURN_IF_ERROR(character);
+  if (!leave_out_soft_motion(*character))
+    return input_error(baked.string() +
+                       ": it has no soft motion, so there is nothing to show; bake it first, with `supple bake`.");
+  return create(*document, std::move(*character));
+}
+
+Result<PlayedCharacter> PlayedCharacter::create(const GltfDocument& document, RawCharacter character) {
+  const Result<Appearance> appearance = read_appearance(document, character);
   SUPPLE_RETURN_IF_ERROR(appearance);
-  Result<CharacterRig> rig = CharacterRig::create(*character);
+  Result<CharacterRig> rig = CharacterRig::create(character);
   SUPPLE_RETURN_IF_ERROR(rig);
-  PlayedCharacter played(std::move(*character), std::move(*rig));
+  PlayedCharacter played(std::move(character), std::move(*rig));
   std::vector<std::shared_ptr<const Image>> images(appearance->images.size());
   for (const auto& mesh : appearance->meshes)
     for (const PrimitiveAppearance& primitive : mesh)

@@ -6,6 +6,7 @@
 // triangles; vertices that the file gives different normals in one place keep a crease between them.
 #pragma once
 
+#include "supple/io/gltf/gltf_document.h"
 #include "supple/rig/character_rig.h"
 #include "surface_renderer.h"
 
@@ -16,6 +17,8 @@ namespace supple {
 class PlayedCharacter {
  public:
   static Result<PlayedCharacter> load(const std::filesystem::path& path);
+  /// A baked file as the character was before. Fails for one that has no soft motion.
+  static Result<PlayedCharacter> load_rigid(const std::filesystem::path& baked);
 
   /// A primitive of a mesh in its place in the file.
   struct Part {
@@ -49,6 +52,7 @@ class PlayedCharacter {
     std::shared_ptr<const Image> texture;
     double alpha_cutoff = 0;
   };
+  static Result<PlayedCharacter> create(const GltfDocument& document, RawCharacter character);
   PlayedCharacter(RawCharacter character, CharacterRig rig) : character_(std::move(character)), rig_(std::move(rig)) {}
   void add_mesh(std::size_t mesh, const std::vector<struct PrimitiveAppearance>& primitives,
                 const std::vector<std::shared_ptr<const Image>>& images);

@@ -57,18 +57,35 @@ void coarsen(Image& image) {
   for (std::uint8_t& value : image.rgba) value = static_cast<std::uint8_t>((value & 0xfc) | value >> 6);
 }
 
-Image side_by_side(const Image& left, const Image& right) {
-  Image both(left.width + right.width, left.height);
-  const std::size_t half = std::size_t{4} * to_size(left.width);
-  for (int y = 0; y < left.height; ++y) {
-    std::copy_n(left.pixel(0, y), half, both.pixel(0, y));
-    std::copy_n(right.pixel(0, y), half, both.pixel(left.width, y));
+struct Panel {
+  Image image;
+  std::string words;
+};
+
+Image side_by_side(const std::vector<Panel>& panels) {
+  const int width = panels.front().image.width, height = panels.front().image.height;
+  Image all(width * static_cast<int>(panels.size()), height);
+  for (std::size_t k = 0; k < panels.size(); ++k)
+    for (int y = 0; y < height; ++y)
+      std::copy_n(panels[k].image.pixel(0, y), std::size_t{4} * to_size(width),
+                  all.pixel(width * static_cast<int>(k), y));
+  coarsen(all);
+  const double text = height / 26.0;
+  for (std::size_t k = 0; k < panels.size(); ++k)
+    draw_text(all, width * static_cast<double>(k) + 1.2 * text, height - 2.2 * text, text, hex_color(0x2b2f36),
+              panels[k].words);
+  return all;
+}
+
+/// The farthest that each vertex is from where it would be without softness.
+std::vector<double> farthest(const std::vector<Comparison::Positions>& film) {
+  std::vector<double> most;
+  for (const Comparison::Positions& moment : film) {
+    const std::vector<double> now = Comparison::displacement(moment);
+    most.resize(now.size(), 0.0);
+    for (std::size_t v = 0; v < now.size(); ++v) most[v] = std::max(most[v], now[v]);
   }
-  coarsen(both);
-  const double text = left.height / 26.0, y = left.height - 2.2 * text;
-  draw_text(both, 1.2 * text, y, text, hex_color(0x2b2f36), "rigid");
-  draw_text(both, left.width + 1.2 * text, y, text, hex_color(0x2b2f36), "soft");
-  return both;
+  return most;
 }
 
 }  // namespace
@@ -94,16 +111,28 @@ Result<Preview> make_preview(Offscreen& offscreen, const Comparison& both, const
   setup.floor_height = stage.min.y();
   setup.stage = stage;
   setup.background_top = setup.background_bottom;
-  Preview preview{{}, both.clips()[*clip].name};
+  Preview preview{{}, both.clips()[*clip].name, 0};
   const PictureSettings picture{settings.width, settings.height, 1};
+  const std::vector<double> most = farthest(film);
+  preview.largest = *std::max_element(most.begin(), most.end()) / both.rigid().height();
+  const double end = scale_end(preview.largest);
+  const std::vector<Color> map = displacement_colors(most, end * both.rigid().height());
   for (std::size_t k = 0; k < film.size(); ++k) {
-    setup.meshes = both.rigid().drawn(film[k].rigid);
-    const Result<Image> rigid = offscreen.picture(setup, picture);
-    SUPPLE_RETURN_IF_ERROR(rigid);
-    setup.meshes = both.soft().drawn(film[k].soft);
-    const Result<Image> soft = offscreen.picture(setup, picture);
-    SUPPLE_RETURN_IF_ERROR(soft);
-    preview.frames.push_back(side_by_side(*rigid, *soft));
+    std::vector<Panel> panels;
+    const auto draw = [&](std::vector<DrawMesh> meshes, const std::string& words) -> Status {
+      setup.meshes = std::move(meshes);
+      Result<Image> image = offscreen.picture(setup, picture);
+      SUPPLE_RETURN_IF_ERROR(image);
+      panels.push_back({std::move(*image), words});
+      return {};
+    };
+    SUPPLE_RETURN_IF_ERROR(draw(both.rigid().drawn(film[k].rigid), "rigid"));
+    SUPPLE_RETURN_IF_ERROR(draw(both.soft().drawn(film[k].soft), "soft"));
+    if (settings.map) {
+      SUPPLE_RETURN_IF_ERROR(draw(both.soft().drawn(film[k].soft, map), "where it gives"));
+      draw_color_bar(panels.back().image, end);
+    }
+    preview.frames.push_back(side_by_side(panels));
     tell(k + 1, film.size());
   }
   return preview;

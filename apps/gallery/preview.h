@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clip of a character, rigid beside soft, as moving pictures.
+// A clip of a character as moving pictures: rigid beside soft, and beside both a map of how far its skin is moved by
+// softness at most in that clip.
 #pragma once
 
 #include "comparison.h"
@@ -11,15 +12,17 @@ namespace supple {
 
 struct PreviewSettings {
   std::string clip;  ///< empty: the one with the largest displacement
-  int width = 400;   ///< of each of the two pictures
+  int width = 400;   ///< of each of the pictures
   int height = 400;
   double frame_rate = 25;
   double seconds = 4;  ///< at most
+  bool map = true;
 };
 
 struct Preview {
   std::vector<Image> frames;
   std::string clip;
+  double largest = 0;  ///< displacement in what is shown, as a part of the height
 };
 
 /// The camera stands still; a character that travels farther than half its height stays in the middle instead.

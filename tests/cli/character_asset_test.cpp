@@ -39,14 +39,14 @@ class CharacterAssetCli : public CliTest {
   }
 };
 
-const Words all_stages = {"basis", "character", "cubature", "tets"};
+const Words all_stages = {"basis", "character", "cubature", "exaggeration", "tets"};
 
 TEST_F(CharacterAssetCli, ASecondBuildIsFoundAndTheSame) {
   const nlohmann::json first = build("a.supple"), second = build("b.supple");
   EXPECT_EQ(first["cache"]["made"], all_stages);
   EXPECT_EQ(first["cache"]["found"], Words());
   EXPECT_EQ(second["cache"]["made"], Words());
-  EXPECT_EQ(second["cache"]["found"], (Words{"character", "tets"}));
+  EXPECT_EQ(second["cache"]["found"], (Words{"character", "exaggeration", "tets"}));
   EXPECT_TRUE(same("a.supple", "b.supple"));
   EXPECT_EQ(build("c.supple", {"--no-cache"})["cache"], nullptr);
   EXPECT_TRUE(same("a.supple", "c.supple"));
@@ -57,9 +57,12 @@ TEST_F(CharacterAssetCli, AChangeRebuildsOnlyWhatItTouches) {
   edit("frequency", "3");
   const nlohmann::json softer = build("b.supple");
   EXPECT_EQ(softer["cache"]["found"], Words{"tets"});
-  EXPECT_EQ(softer["cache"]["made"], (Words{"basis", "character", "cubature"}));
+  EXPECT_EQ(softer["cache"]["made"], (Words{"basis", "character", "cubature", "exaggeration"}));
   EXPECT_FALSE(same("a.supple", "b.supple"));
+  // Damping and amount are no part of the model; how far flesh sways depends on the one, and the other comes on top.
   edit("feel", "\"natural\"\ndamping = 0.4");
+  EXPECT_EQ(build("c.supple")["cache"]["made"], Words{"exaggeration"});
+  edit("damping", "0.4\namount = 2");
   EXPECT_EQ(build("c.supple")["cache"]["made"], Words());
   edit("tets", "900");
   EXPECT_EQ(build("d.supple")["cache"]["made"], all_stages);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Motion that would sway flesh too far is turned down; what does not is left as it is.
-#include "supple/runtime/soft_step.h"
+#include "supple/runtime/exaggerated_drive.h"
 
 #include <gtest/gtest.h>
 
@@ -83,6 +83,26 @@ TEST(DriveLimit, GainComesAfterTheLimit) {
   DriveLimit doubled = limit_of(10, 2), plain = limit_of(10), none = limit_of(0, 3);
   EXPECT_LT((doubled(violent, one) - 2 * plain(violent, two)).norm(), 1e-9);
   EXPECT_EQ(none(violent, three), Vec3(12e4, 3e4, 0));
+}
+
+TEST(DriveLimit, ExaggeratesGentleMotionMoreThanViolent) {
+  const auto with = [](double exaggeration) {
+    SoftStepSettings settings;
+    settings.most_acceleration = 10;
+    exaggerate(settings, exaggeration);
+    return limit_of(settings.most_acceleration, settings.gain);
+  };
+  const auto swing = [](double strength) { return [strength](double time) { return strength * std::sin(w * time); }; };
+  const auto larger = [&](double strength) {
+    return amplitude(with(16), 8, swing(strength)) / amplitude(with(1), 8, swing(strength));
+  };
+  EXPECT_NEAR(larger(0.05), 16, 1e-9);
+  EXPECT_NEAR(larger(3000), 2, 0.05);
+  EXPECT_LT(larger(10), larger(3));
+  // Less than one is less of everything.
+  Sway one, two;
+  DriveLimit half = with(0.5), plain = with(1);
+  EXPECT_LT((half(Vec3(4e4, 0, 0), one) - 0.5 * plain(Vec3(4e4, 0, 0), two)).norm(), 1e-9);
 }
 
 }  // namespace

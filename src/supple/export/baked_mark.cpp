@@ -22,6 +22,26 @@ bool is_soft_target(std::string_view name) {
          std::all_of(name.begin() + start.size(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+/// "soft_spine_03", as write_soft_glb names helper bones.
+bool is_helper_bone(std::string_view name) {
+  const std::size_t last = name.rfind('_');
+  return name.starts_with("soft_") && last > 4 && last != name.npos &&
+         is_soft_target("soft_" + std::string(name.substr(last + 1)));
+}
+
+/// Which targets of the mesh are soft.
+std::vector<char> soft_targets(const CharacterMesh& mesh) {
+  std::vector<char> soft;
+  for (const MorphTarget& target : mesh.targets) soft.push_back(is_soft_target(target.name) ? 1 : 0);
+  return soft;
+}
+
+/// Zeros for the soft ones among weights that follow each other, key after key.
+void silence(const std::vector<char>& soft, std::vector<double>& weights) {
+  for (std::size_t k = 0; k < weights.size() && !soft.empty(); ++k)
+    if (soft[k % soft.size()]) weights[k] = 0;
+}
+
 bool has_soft_targets(const GltfJson& mesh) {
   if (!mesh.is_object() || !mesh.contains("extras") || !mesh["extras"].is_object()) return false;
   const GltfJson& extras = mesh["extras"];
@@ -65,6 +85,25 @@ void mark_as_baked(GltfDocument& document) {
 }
 
 bool is_baked(const GltfDocument& document) { return is_baked(document.content().root); }
+
+bool leave_out_soft_motion(RawCharacter& character) {
+  bool found = false;
+  for (CharacterMesh& mesh : character.meshes) {
+    const std::vector<char> soft = soft_targets(mesh);
+    if (std::count(soft.begin(), soft.end(), 1) == 0) continue;
+    found = true;
+    silence(soft, mesh.default_target_weights);
+    for (Clip& clip : character.clips)
+      for (Channel& channel : clip.channels)
+        if (channel.target == ChannelTarget::weights && channel.joint == mesh.node) silence(soft, channel.values);
+  }
+  const auto is_soft = [&](const Channel& channel) {
+    return channel.target != ChannelTarget::weights &&
+           is_helper_bone(character.skeleton.joints[to_size(channel.joint)].name);
+  };
+  for (Clip& clip : character.clips) found = std::erase_if(clip.channels, is_soft) > 0 || found;
+  return found;
+}
 
 bool is_baked_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -5,11 +5,15 @@
 #pragma once
 
 #include "supple/io/gltf/gltf_document.h"
+#include "supple/rig/raw_character.h"
 
 namespace supple {
 
 void mark_as_baked(GltfDocument& document);
 bool is_baked(const GltfDocument& document);
+/// Stills the soft morph targets and helper bones of a baked character: what is left is the one that was baked. False
+/// where there are none.
+bool leave_out_soft_motion(RawCharacter& character);
 /// Looks into a .glb or .gltf file; false for anything that can't be read as one.
 bool is_baked_file(const std::filesystem::path& path);
 

@@ -100,6 +100,7 @@ class Fitter {
 
   Status round(Index stride, int times) {
     progress_.stage("fitting helper bones");
+    squares_ = 0;
     for (Work& work : work_)
       if (!work.resting) work.fit.begin_round();
     for (std::size_t k = 0; k < written_.size(); k += to_size(stride)) {
@@ -112,6 +113,8 @@ class Fitter {
                                      player_.character().name, f));
         report_.peak_displacement = std::max(report_.peak_displacement, u.norm());
       }
+      for (const Work& work : work_)
+        for (const Vec3& u : displacement.subspan(work.first, work.count)) squares_ += u.squaredNorm();
       for (Work& work : work_)
         if (!work.resting)
           work.fit.fit_frame(f, player_.meshes().joints(), displacement.subspan(work.first, work.count), times);
@@ -131,7 +134,9 @@ class Fitter {
       squares += work.fit.squared_error();
       vertices += static_cast<double>(work.count);
     }
-    report_.rms_error = std::sqrt(squares / std::max(1.0, vertices * static_cast<double>(written_.size())));
+    const double all = std::max(1.0, vertices * static_cast<double>(written_.size()));
+    report_.rms_error = std::sqrt(squares / all);
+    report_.rms_displacement = std::sqrt(squares_ / all);
     fitted.report = report_;
     return fitted;
   }
@@ -142,6 +147,7 @@ class Fitter {
   HelperBoneReport report_;
   std::vector<Work> work_;
   std::vector<Index> written_;  ///< frames
+  double squares_ = 0;          ///< of what the last round was shown
 };
 
 }  // namespace

@@ -17,6 +17,8 @@
 #include "supple/rig/pose.h"
 #include "supple/rig/skin.h"
 
+#include <algorithm>
+
 namespace supple {
 
 struct HelperBoneSettings {
@@ -43,11 +45,14 @@ struct HelperBoneReport {
   double height = 0, tolerance = 0;  ///< [m]
   double peak_displacement = 0;      ///< [m]
   double largest_error = 0;          ///< [m] at any written frame and vertex
-  double rms_error = 0;              ///< [m]
+  double rms_error = 0;              ///< [m] over frames and vertices
+  double rms_displacement = 0;       ///< [m] likewise: what there was to show
   Index bones = 0;
   Index rigid_meshes = 0;  ///< without a skin: these stay as they were
 
   bool within_tolerance() const { return largest_error <= tolerance; }
+  /// The share of the motion that is shown, in the mean of squares.
+  double kept() const { return rms_displacement > 0 ? std::max(0.0, 1 - rms_error / rms_displacement) : 1; }
 };
 
 struct FittedBones {

@@ -261,7 +261,7 @@ Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const Gl
   }
   progress.stage("writing");
   mark_as_baked(document);
-  SUPPLE_RETURN_IF_ERROR(save_gltf(document, path));
+  SUPPLE_RETURN_IF_ERROR(save_gltf(document, path, output.packing));
   report.bytes = written_size(path);
   return report;
 }

@@ -28,6 +28,7 @@ struct SoftOutput {
   CompressionSettings compression = {};
   HelperBoneSettings bones = {};
   MorphStorage storage = MorphStorage::plain;
+  GltfPacking packing = GltfPacking::none;
 };
 
 /// What was written. Only the part that was asked for, morph targets or helper bones, is filled in.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/motion/inverse_kinematics.h"
 #include "supple/runtime/character_state_data.h"
+#include "supple/runtime/exaggerated_drive.h"
 #include "supple/runtime/rayleigh_damping.h"
 
 #include <algorithm>
@@ -77,7 +78,8 @@ Result<CharacterState> CharacterState::create(const Character& character, const 
   dynamics.stiffness_damping = damping.stiffness;
   dynamics.most_acceleration = data.asset.most_acceleration;
   dynamics.flesh_frequency = data.asset.flesh_frequency;
-  dynamics.gain = data.asset.gain * data.asset.exaggeration;
+  dynamics.gain = data.asset.gain;
+  exaggerate(dynamics, data.asset.exaggeration);
   Result<PoseSpaceDynamics<float>> created = PoseSpaceDynamics<float>::create(data.prepared, dynamics);
   SUPPLE_RETURN_IF_ERROR(created);
   return CharacterState(std::make_unique<CharacterStateData>(character, settings, std::move(*created)));

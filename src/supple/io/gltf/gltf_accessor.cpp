@@ -325,14 +325,6 @@ GltfJson sparse_part(GltfContent& content, const PackedNumbers& packed, bool sho
           {"values", {{"bufferView", value_view}}}};
 }
 
-void require_extension(GltfContent& content, const char* extension) {
-  for (const char* key : {"extensionsUsed", "extensionsRequired"}) {
-    GltfJson& list = content.root[key];
-    if (!list.is_array()) list = GltfJson::array();
-    if (std::find(list.begin(), list.end(), extension) == list.end()) list.push_back(extension);
-  }
-}
-
 }  // namespace
 
 std::size_t append_packed(GltfContent& content, std::span<const Vec3> vectors, const PackedVectors& how,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/io/gltf/gltf_content.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace supple {
@@ -108,6 +109,14 @@ void forget_extension(GltfContent& content, std::string_view extension) {
       content.root.erase(key);
     else
       *list = std::move(kept);
+  }
+}
+
+void require_extension(GltfContent& content, const char* extension) {
+  for (const char* key : {"extensionsUsed", "extensionsRequired"}) {
+    GltfJson& list = content.root[key];
+    if (!list.is_array()) list = GltfJson::array();
+    if (std::find(list.begin(), list.end(), extension) == list.end()) list.push_back(extension);
   }
 }
 

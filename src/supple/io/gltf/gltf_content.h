@@ -89,6 +89,8 @@ std::vector<double> json_numbers(const GltfJson& object, const char* key, std::s
 GltfJson& editable_array(GltfContent& content, const char* key);
 /// Removes an extension's name from the lists of used and required ones, and the lists when they are empty.
 void forget_extension(GltfContent& content, std::string_view extension);
+/// Puts it on both lists.
+void require_extension(GltfContent& content, const char* extension);
 /// Appends bytes at a multiple of four; gives where they start.
 std::size_t append_data(GltfContent& content, std::string_view bytes);
 /// A view of appended bytes; `target` is glTF's number for vertices (34962) or indices (34963), 0 for neither.

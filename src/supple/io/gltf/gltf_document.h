@@ -50,12 +50,16 @@ class GltfDocument {
 Result<GltfDocument> load_gltf(const std::filesystem::path& path);
 Result<GltfDocument> parse_gltf(std::string_view bytes, const std::string& name, ResourceReader read);
 
+/// Whether a file is written so that every player reads it, or compressed by meshoptimizer (EXT_meshopt_compression,
+/// which the file then requires).
+enum class GltfPacking { none, meshopt };
+
 /// Writes one self-contained file, all or nothing: GLB, or JSON with the data inside when the path ends in .gltf.
 /// Images of other files are taken in first; those that can't be read stay references, with a warning.
-Status save_gltf(GltfDocument& document, const std::filesystem::path& path);
+Status save_gltf(GltfDocument& document, const std::filesystem::path& path, GltfPacking packing = GltfPacking::none);
 void embed_images(GltfDocument& document);
-std::string encode_glb(const GltfDocument& document);
-std::string encode_gltf(const GltfDocument& document);
+std::string encode_glb(const GltfDocument& document, GltfPacking packing = GltfPacking::none);
+std::string encode_gltf(const GltfDocument& document, GltfPacking packing = GltfPacking::none);
 
 /// What a file holds besides the character, as reports show it to people.
 struct GltfSummary {

@@ -4,6 +4,7 @@
 #include "supple/io/file.h"
 #include "supple/io/gltf/gltf_content.h"
 #include "supple/io/gltf/gltf_uri.h"
+#include "supple/io/gltf/meshopt_views.h"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,7 @@ void leave_out(GltfContent& content, const std::vector<ByteRange>& unused) {
 }
 
 // A copy that is fit to be written: its JSON states the size of the data, and has no empty lists, which glTF forbids.
-GltfContent finished(const GltfContent& source) {
+GltfContent finished(const GltfContent& source, GltfPacking packing) {
   GltfContent content = source;
   const std::vector<ByteRange> unused = unused_ranges(content);
   if (!unused.empty()) leave_out(content, unused);
@@ -124,6 +125,7 @@ GltfContent finished(const GltfContent& source) {
     const auto found = content.root.find(key);
     if (found != content.root.end() && found->is_array() && found->empty()) content.root.erase(key);
   }
+  if (packing == GltfPacking::meshopt) pack_views(content);
   return content;
 }
 
@@ -155,25 +157,25 @@ void embed_images(GltfDocument& document) {
   for (std::size_t i = 0; i < content.root["images"].size(); ++i) take_in_image(content, i, view_of_uri);
 }
 
-std::string encode_glb(const GltfDocument& document) {
-  const GltfContent content = finished(document.content());
+std::string encode_glb(const GltfDocument& document, GltfPacking packing) {
+  const GltfContent content = finished(document.content(), packing);
   return glb_container(content.root.dump(), content.binary);
 }
 
-std::string encode_gltf(const GltfDocument& document) {
-  GltfContent content = finished(document.content());
+std::string encode_gltf(const GltfDocument& document, GltfPacking packing) {
+  GltfContent content = finished(document.content(), packing);
   if (!content.binary.empty())
     content.root["buffers"][0]["uri"] = encode_data_uri("application/octet-stream", content.binary);
   return content.root.dump(1);
 }
 
-Status save_gltf(GltfDocument& document, const std::filesystem::path& path) {
+Status save_gltf(GltfDocument& document, const std::filesystem::path& path, GltfPacking packing) {
   return gltf_guarded(path.string(), [&]() -> Status {
     embed_images(document);
-    if (path.extension() == ".gltf") return write_file_atomically(path, encode_gltf(document));
+    if (path.extension() == ".gltf") return write_file_atomically(path, encode_gltf(document, packing));
     if (document.content().binary.size() > largest_glb - (std::size_t{1} << 28))
       return input_error(path.string() + " would be larger than the 4 GiB that GLB can hold.");
-    return write_file_atomically(path, encode_glb(document));
+    return write_file_atomically(path, encode_glb(document, packing));
   });
 }
 

@@ -21,6 +21,10 @@ inline constexpr const char* meshopt_extensions[] = {"EXT_meshopt_compression", 
 bool decode_meshopt_view(GltfContent& content, std::size_t index, GltfJson& view, std::size_t buffer_count,
                          const std::function<ByteRange(std::size_t)>& placed);
 
+/// Compresses the views of a document that is fit to be written, without any loss: vertices, keys and triangles (whose
+/// corners may begin with another one, in the same sense). Views that wouldn't become smaller stay as they are.
+void pack_views(GltfContent& content);
+
 /// Version 1 of the attribute codec; false when the bytes are damaged. `out` holds count × stride bytes.
 bool decode_meshopt_attributes_v1(std::span<unsigned char> out, std::size_t count, std::size_t stride,
                                   std::span<const unsigned char> bytes);

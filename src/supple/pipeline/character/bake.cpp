@@ -217,25 +217,11 @@ Result<std::vector<FramedClip>> run_clips(const SoftCharacter& soft, const std::
       clips[at].times = std::move(*times);
     }
     Result<TonedRun> run = simulate_in_range(soft, *clips[at].clip, simulate, part);
-    if (run.ok()) clips[at].run = std::move(run->run), clips[at].tone = run->tone;
+    if (run.ok()) clips[at].run = std::move(run->run), clips[at].tone = run->tone, clips[at].peak = run->peak;
     done[at] = run.ok() ? Status() : Status(run.error());
   });
   for (const Status& status : done) SUPPLE_RETURN_IF_ERROR(status);
   return clips;
-}
-
-/// The largest displacement at some moments of a clip.
-double rough_peak(const FramedClip& framed, Index vertices) {
-  constexpr int moments = 40;
-  std::vector<Vec3> shown(to_size(vertices));
-  double largest = 0;
-  for (int k = 0; k <= moments; ++k) {
-    const double from = framed.run->start();
-    const double to = framed.times.empty() ? framed.clip->duration : framed.times.back();
-    framed.run->in_neutral_pose(from + (to - from) * k / moments, shown);
-    for (const Vec3& u : shown) largest = std::max(largest, u.squaredNorm());
-  }
-  return std::sqrt(largest);
 }
 
 Result<std::vector<FramedClip>> simulate_once(const SoftCharacter& soft, const std::vector<Index>& chosen,
@@ -246,7 +232,7 @@ Result<std::vector<FramedClip>> simulate_once(const SoftCharacter& soft, const s
   SUPPLE_RETURN_IF_ERROR(clips);
   for (FramedClip& framed : *clips) {
     const Clip& clip = *framed.clip;
-    const double allowed = std::max(tolerance, settings.share_of_motion * rough_peak(framed, soft.vertex_count()));
+    const double allowed = std::max(tolerance, settings.share_of_motion * framed.peak);
     const bool loop = framed.run->report().loop;
     const double start = framed.run->start();
     const double to = loop ? clip.duration : std::min(settings.simulate.to.value_or(clip.duration), clip.duration);
@@ -273,11 +259,12 @@ Result<std::vector<FramedClip>> simulate_all(const SoftCharacter& soft, const st
   constexpr int most_tries = 5;
   constexpr double near = 0.03, most_gain = 100;
   const RecipeFlesh& flesh = soft.source().recipe.flesh;
-  settings.simulate.gain *= flesh.amount * soft.exaggeration();
+  settings.simulate.gain *= flesh.amount;
+  settings.simulate.exaggeration *= soft.exaggeration();
   settings.simulate.limit = settings.simulate.limit && flesh.limit;
   for (int tries = 1;; ++tries) {
     report.clips.clear();
-    report.gain = settings.simulate.gain;
+    report.gain = settings.simulate.gain * settings.simulate.exaggeration;
     Result<std::vector<FramedClip>> clips = simulate_once(soft, chosen, settings, tolerance, report, progress);
     SUPPLE_RETURN_IF_ERROR(clips);
     const double wanted = flesh.share * report.height, peak = liveliest(report);

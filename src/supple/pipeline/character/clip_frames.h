@@ -15,7 +15,8 @@ struct FramedClip {
   const Clip* clip = nullptr;  ///< of the source's character
   std::unique_ptr<ClipRun> run;
   std::vector<double> times;  ///< [s]
-  double tone = 1;            ///< see TonedRun
+  double tone = 1;            ///< see TonedRun, as the one below
+  double peak = 0;            ///< [m]
 };
 
 class ClipFrames final : public SoftFrames {

@@ -26,7 +26,7 @@ Result<std::unique_ptr<SoftCharacter>> CharacterEngine::build(std::shared_ptr<co
   const auto embedded = Clock::now();
   Result<std::unique_ptr<SoftCharacter>> soft = reduce(std::move(source), *body, progress, store);
   SUPPLE_RETURN_IF_ERROR(soft);
-  (*soft)->set_exaggeration(find_exaggeration(**soft, progress));
+  (*soft)->set_exaggeration(find_exaggeration(**soft, progress, store));
   seconds.reduce = seconds_since(embedded);
   (*soft)->seconds = seconds;
   return soft;

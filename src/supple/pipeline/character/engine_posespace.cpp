@@ -58,41 +58,6 @@ Result<CharacterAsset> decode(const std::string& bytes) {
 
 // ---- what an asset is made from -------------------------------------------------------------------------------------
 
-void add(ContentHash& content, const Transform& t) {
-  for (const double value : t.translation) content.add(value);
-  for (const double value : t.rotation.coeffs()) content.add(value);
-  for (const double value : t.scale) content.add(value);
-}
-
-void add(ContentHash& content, const Skeleton& skeleton) {
-  for (const Joint& joint : skeleton.joints) {
-    content.add(std::string_view(joint.name)).add(joint.parent).add(joint.matrix.has_value());
-    add(content, joint.rest);
-    if (joint.matrix) content.add(MatX(joint.matrix->matrix()));
-  }
-}
-
-void add(ContentHash& content, const Clip& clip) {
-  content.add(std::string_view(clip.name)).add(clip.duration).add(clip.channels.size());
-  for (const Channel& channel : clip.channels) {
-    content.add(channel.joint).add(channel.target).add(channel.interpolation).add(channel.width);
-    content.add(channel.times).add(channel.values);
-  }
-}
-
-/// What patches read of the skin: which joints hold it.
-void add(ContentHash& content, const RawCharacter& character) {
-  add(content, character.skeleton);
-  content.add(character.clips.size());
-  for (const Clip& clip : character.clips) add(content, clip);
-  content.add(character.skins.size());
-  for (const Skin& skin : character.skins) content.add(skin.joints);
-  for (const CharacterMesh& mesh : character.meshes) {
-    content.add(std::string_view(mesh.name)).add(mesh.node).add(mesh.skin);
-    content.add(mesh.weights.first).add(mesh.weights.joint).add(mesh.weights.weight);
-  }
-}
-
 void add(ContentHash& content, const CharacterBody& body) {
   add_content(content, body.body.mesh);
   add_content(content, body.body.skin);
@@ -138,10 +103,10 @@ void add(ContentHash& content, const Recipe& recipe) {
 std::optional<ContentHash> content_of(const CharacterSource& source, const CharacterBody& body) {
   ContentHash content;
   if (!add_content(content, *source.rig.rig())) return {};
-  add(content, source.character);
+  add_content(content, source.character);
   for (const RecipePoseState& pose : source.poses) {
     content.add(std::string_view(pose.name)).add(pose.corrected);
-    for (const Transform& local : pose.locals) add(content, local);
+    for (const Transform& local : pose.locals) add_content(content, local);
     for (const auto& [node, weights] : pose.morphs) content.add(node).add(weights);
   }
   add(content, body);

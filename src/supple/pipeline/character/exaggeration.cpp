@@ -2,18 +2,21 @@
 #include "supple/pipeline/character/exaggeration.h"
 
 #include "supple/offline/fitting/liveliest_clips.h"
+#include "supple/offline/stage_archives.h"
 #include "supple/pipeline/character/feel.h"
+#include "supple/pipeline/character/fingerprint.h"
 #include "supple/pipeline/character/measure_motion.h"
 #include "supple/rig/motion/clip_motion.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace supple {
 namespace {
 
 constexpr std::size_t most_clips = 3;
-constexpr double least_gain = 0.2, most_gain = 10, most_seconds = 4;  // [s]
+constexpr double least_gain = 0.2, most_gain = 5000, most_seconds = 4;  // [s]
 
 /// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
 std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Index>& clips, double gain,
@@ -24,7 +27,7 @@ std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Ind
   for (const Index c : clips) {
     FramedClip framed{&soft.character().clips[to_size(c)], nullptr, {}};
     SimulateSettings settings;
-    settings.gain = gain;
+    settings.exaggeration = gain;
     settings.damping_ratio = wanted_damping(soft.source().recipe);
     settings.loop = closes(soft.rig(), *framed.clip);
     settings.to =
@@ -40,7 +43,7 @@ std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Ind
   return shown;
 }
 
-/// The largest displacement in a clip [m].
+/// The largest displacement of what was simulated of a clip [m].
 double farthest(const SoftCharacter& soft, ClipRun& run, const Clip& clip, const SimulateSettings& settings) {
   constexpr double rate = 60, most_moments = 600;
   const double from = run.start(), to = std::min(clip.duration, settings.to.value_or(clip.duration));
@@ -54,27 +57,108 @@ double farthest(const SoftCharacter& soft, ClipRun& run, const Clip& clip, const
   return std::sqrt(largest);
 }
 
+Result<TonedRun> simulate_measured(const SoftCharacter& soft, const Clip& clip, const SimulateSettings& settings,
+                                   Progress& progress) {
+  Result<std::unique_ptr<ClipRun>> run = soft.simulate(clip, settings, progress);
+  SUPPLE_RETURN_IF_ERROR(run);
+  TonedRun result{.run = std::move(*run)};
+  result.peak = farthest(soft, *result.run, clip, settings);
+  return result;
+}
+
+/// Simulates with less and less drive until the peak is at most `most` [m].
+Result<TonedRun> tone_down(const SoftCharacter& soft, const Clip& clip, SimulateSettings settings, double most,
+                           Progress& progress) {
+  constexpr double inside = 0.93;
+  constexpr int most_tries = 6;
+  double tone = 1;
+  for (int tries = 1;; ++tries) {
+    Result<TonedRun> result = simulate_measured(soft, clip, settings, progress);
+    SUPPLE_RETURN_IF_ERROR(result);
+    result->tone = tone;
+    if (tries == most_tries || !(result->peak > most)) return result;
+    const double less = inside * most / result->peak;
+    settings.gain *= less;
+    tone *= less;
+  }
+}
+
+bool is_whole(const Clip& clip, const SimulateSettings& settings) {
+  return settings.loop || (settings.from <= first_key(clip) && settings.to.value_or(clip.duration) >= clip.duration);
+}
+
+bool is_exaggerated(const SoftCharacter& soft) {
+  const RecipeFlesh& flesh = soft.source().recipe.flesh;
+  return soft.is_driven() && flesh.limit && !(flesh.share > 0);
+}
+
+double seek_exaggeration(const SoftCharacter& soft, Progress& progress) {
+  constexpr int most_tries = 6;
+  constexpr double least_power = 0.25;  // that motion follows the gain with
+  constexpr double most_step = 30;
+  const Recipe& recipe = soft.source().recipe;
+  const std::vector<Index> clips =
+      liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips);
+  double gain = 1, power = 1, last_gain = 1, last_peak = 0;
+  for (int tries = 0; tries < most_tries && !progress.cancelled(); ++tries) {
+    const std::optional<ShownMotion> shown = show(soft, clips, gain, progress);
+    if (!shown) break;
+    if (last_peak > 0 && shown->peak > 0)
+      power = std::clamp(std::log(shown->peak / last_peak) / std::log(gain / last_gain), least_power, 1.0);
+    last_gain = gain, last_peak = shown->peak;
+    const double factor = towards_range(*shown, numbers_of(recipe.flesh.feel).shown);
+    const double step = std::clamp(std::pow(factor, 1 / power), 1 / most_step, most_step);
+    const double next = std::clamp(gain * step, least_gain, most_gain);
+    if (std::abs(next / gain - 1) < 0.02) break;
+    gain = next;
+  }
+  return std::round(100 * gain) / 100;
+}
+
+/// What the exaggeration is found from: the model, the rig, the clips, and how the flesh shall feel, but not the amount
+/// that comes on top. None where the model can't be told by its bytes.
+std::optional<ContentHash> exaggeration_content(const SoftCharacter& soft) {
+  Asset asset = soft.asset();
+  if (auto* own = std::get_if<CharacterAsset>(&asset)) own->gain = 1;
+  if (auto* own = std::get_if<FullModel>(&asset)) own->gain = 1;
+  const Result<std::string> model = encode_asset(asset);
+  if (!model.ok()) return {};
+  const CharacterSource& source = soft.source();
+  ContentHash content;
+  content.add(std::string_view(*model));
+  if (!add_content(content, *source.rig.rig())) return {};
+  add_content(content, source.character);
+  return content.add(source.recipe.flesh.feel)
+      .add(wanted_frequency(source.recipe))
+      .add(wanted_damping(source.recipe))
+      .add(height_of(source));
+}
+
+Result<double> read_gain(const std::string& bytes) {
+  double gain = 0;
+  if (bytes.size() != sizeof gain) return input_error("the cache holds something else");
+  std::memcpy(&gain, bytes.data(), sizeof gain);
+  if (!(gain >= least_gain && gain <= most_gain)) return input_error("the cache holds something else");
+  return gain;
+}
+
 }  // namespace
 
 Result<TonedRun> simulate_in_range(const SoftCharacter& soft, const Clip& clip, SimulateSettings settings,
                                    Progress& progress) {
-  constexpr double inside = 0.93;
-  constexpr int most_tries = 6;
   const RecipeFlesh& flesh = soft.source().recipe.flesh;
+  if (!is_exaggerated(soft) || !settings.limit) return simulate_measured(soft, clip, settings, progress);
+  SimulateSettings whole = settings;
+  whole.from = 0;
+  whole.to.reset();
   const double most = numbers_of(flesh.feel).shown.most_peak * std::max(1.0, flesh.amount) * height_of(soft.source());
-  const bool bounded = soft.is_driven() && flesh.limit && settings.limit && !(flesh.share > 0);
-  TonedRun result;
-  for (int tries = 1;; ++tries) {
-    Result<std::unique_ptr<ClipRun>> run = soft.simulate(clip, settings, progress);
-    SUPPLE_RETURN_IF_ERROR(run);
-    result.run = std::move(*run);
-    if (!bounded || tries == most_tries) return result;
-    const double peak = farthest(soft, *result.run, clip, settings);
-    if (!(peak > most)) return result;
-    const double tone = inside * most / peak;
-    settings.gain *= tone;
-    result.tone *= tone;
-  }
+  Result<TonedRun> result = tone_down(soft, clip, whole, most, progress);
+  if (!result.ok() || is_whole(clip, settings)) return result;
+  settings.gain *= result->tone;
+  Result<std::unique_ptr<ClipRun>> part = soft.simulate(clip, settings, progress);
+  SUPPLE_RETURN_IF_ERROR(part);
+  result->run = std::move(*part);
+  return result;
 }
 
 double towards_range(const ShownMotion& shown, const ShownRange& range) {
@@ -86,22 +170,19 @@ double towards_range(const ShownMotion& shown, const ShownRange& range) {
   return std::max(1.0, std::min(wanted, range.most_peak / inside / shown.peak));
 }
 
-double find_exaggeration(const SoftCharacter& soft, Progress& progress) {
-  constexpr int most_tries = 4;
-  const Recipe& recipe = soft.source().recipe;
-  if (!soft.is_driven() || !recipe.flesh.limit || recipe.flesh.share > 0 || soft.character().clips.empty()) return 1;
-  const std::vector<Index> clips =
-      liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips);
-  double gain = 1;
-  for (int tries = 0; tries < most_tries && !progress.cancelled(); ++tries) {
-    const std::optional<ShownMotion> shown = show(soft, clips, gain, progress);
-    if (!shown) break;
-    const double next =
-        std::clamp(gain * towards_range(*shown, numbers_of(recipe.flesh.feel).shown), least_gain, most_gain);
-    if (std::abs(next / gain - 1) < 0.02) break;
-    gain = next;
-  }
-  return std::round(100 * gain) / 100;
+double find_exaggeration(const SoftCharacter& soft, Progress& progress, StageStore& store) {
+  if (!is_exaggerated(soft) || soft.character().clips.empty()) return 1;
+  std::optional<ContentHash> content;
+  if (&store != &StageStore::none()) content = exaggeration_content(soft);
+  if (!content) return seek_exaggeration(soft, progress);
+  const auto seek = [&]() -> Result<double> {
+    const double gain = seek_exaggeration(soft, progress);
+    if (progress.cancelled()) return failure("stopped");
+    return gain;
+  };
+  const auto bytes = [](double gain) { return std::string(reinterpret_cast<const char*>(&gain), sizeof gain); };
+  const Result<double> gain = find_or_make(store, "exaggeration", *content, seek, bytes, read_gain);
+  return gain.ok() ? *gain : 1;
 }
 
 }  // namespace supple

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "supple/base/content_hash.h"
-
 namespace supple {
 namespace {
 
@@ -45,6 +43,22 @@ std::string mesh_hash(const RawCharacter& character, AddMesh&& add) {
   return hash.text();
 }
 
+void add_skeleton(ContentHash& content, const Skeleton& skeleton) {
+  for (const Joint& joint : skeleton.joints) {
+    content.add(std::string_view(joint.name)).add(joint.parent).add(joint.matrix.has_value());
+    add_content(content, joint.rest);
+    if (joint.matrix) content.add(MatX(joint.matrix->matrix()));
+  }
+}
+
+void add_clip(ContentHash& content, const Clip& clip) {
+  content.add(std::string_view(clip.name)).add(clip.duration).add(clip.channels.size());
+  for (const Channel& channel : clip.channels) {
+    content.add(channel.joint).add(channel.target).add(channel.interpolation).add(channel.width);
+    content.add(channel.times).add(channel.values);
+  }
+}
+
 }  // namespace
 
 MadeFor fingerprint_of(const CharacterSource& source) {
@@ -74,6 +88,24 @@ Status check_made_for(const MadeFor& asset, const CharacterSource& source) {
   if (differing.empty()) return {};
   return input_error(fmt::format("the asset was built for another character: {} {}; build it again",
                                  fmt::join(differing, ", "), differing.size() == 1 ? "differs" : "differ"));
+}
+
+void add_content(ContentHash& content, const Transform& t) {
+  for (const double value : t.translation) content.add(value);
+  for (const double value : t.rotation.coeffs()) content.add(value);
+  for (const double value : t.scale) content.add(value);
+}
+
+void add_content(ContentHash& content, const RawCharacter& character) {
+  add_skeleton(content, character.skeleton);
+  content.add(character.clips.size());
+  for (const Clip& clip : character.clips) add_clip(content, clip);
+  content.add(character.skins.size());
+  for (const Skin& skin : character.skins) content.add(skin.joints);
+  for (const CharacterMesh& mesh : character.meshes) {
+    content.add(std::string_view(mesh.name)).add(mesh.node).add(mesh.skin);
+    content.add(mesh.weights.first).add(mesh.weights.joint).add(mesh.weights.weight);
+  }
 }
 
 }  // namespace supple

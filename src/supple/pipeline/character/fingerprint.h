@@ -4,6 +4,7 @@
 #pragma once
 
 #include "supple/asset/made_for.h"
+#include "supple/base/content_hash.h"
 #include "supple/pipeline/character/character_source.h"
 
 namespace supple {
@@ -12,5 +13,10 @@ MadeFor fingerprint_of(const CharacterSource& source);
 
 /// Refuses an asset that was built for another character, and says what differs.
 Status check_made_for(const MadeFor& asset, const CharacterSource& source);
+
+void add_content(ContentHash& content, const Transform& t);
+/// Adds joints, clips, and which joints hold the skin, to the last bit: what stages of a build read of a character
+/// besides its surface and its rig.
+void add_content(ContentHash& content, const RawCharacter& character);
 
 }  // namespace supple
