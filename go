@@ -168,6 +168,60 @@ verb_demo() {
   "$gallery" sheet "$folder/pairs.tsv" -o "$folder/mascot.png"
   "$gallery" preview "$folder/mascot.glb" "$folder/mascot_soft.glb" --clip hop -o "$folder/mascot_preview.png"
   say "drop $folder/mascot_soft.glb into any glTF viewer; $folder/mascot.png is a picture of it, $folder/mascot_preview.png moves"
+  demo_page "$folder"
+}
+
+# The mascot live, where there is a page for it.
+demo_page() {
+  if [[ ! -e build/web/view.html ]]; then
+    say "to pull its flesh with the mouse: ./go web, then ./go demo again, makes a page of it"
+    return
+  fi
+  ./supple view "$1/mascot.toml" -o "$1/mascot.html" --force --quiet
+  say "open $1/mascot.html in a browser and pull its flesh"
+}
+
+# The runtime in a browser (build/web/runtime) and the page of `supple view` (build/web/view.html). --test: the command,
+# too, and the tests that drive the page in Chromium; what follows goes to ctest.
+verb_web() {
+  local testing=false
+  [[ ${1:-} != --test ]] || { testing=true; shift; }
+  need build web
+  build_web
+  $testing || { (($# == 0)) || die "web knows only --test, not '$1'."; return 0; }
+  need test web_test
+  local name
+  name=$(preset)
+  configure "$name" -DSUPPLE_BUILD_TESTS=ON
+  compile "$name" --target supple_cli native_steps
+  ln -sfn "build/$name/supple" supple
+  ctest --test-dir "build/$name" -C web -L '^web$' --output-on-failure "$@"
+}
+
+build_web() {
+  local folder=build/web eigen log
+  eigen=$(dirname "$(find /usr/share /usr/local/share /usr/lib -name Eigen3Config.cmake -print -quit 2>/dev/null)")
+  log=$(emcmake cmake -S web -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DEigen3_DIR="$eigen" -Wno-dev 2>&1) ||
+    { printf '%s\n' "$log" >&2; die "CMake could not configure the web part, see above."; }
+  compile web --target supple_module
+  web_packages "$folder/npm"
+  node web/build_page.mjs "$folder/npm" "$folder/runtime/supple.wasm" "$folder/view.html" >/dev/null
+  say "the package is $folder/runtime, the page $folder/view.html; next: ./supple view hero.glb -o hero.html"
+}
+
+# three.js, esbuild and playwright-core, as the lock file has them; instant when they are there.
+web_packages() {
+  local attempt
+  mkdir -p "$1"
+  [[ -d $1/node_modules/three ]] && cmp -s web/package-lock.json "$1/package-lock.json" && return
+  cp web/package.json "$1/"
+  for attempt in 1 2 3; do
+    cp web/package-lock.json "$1/"
+    (cd "$1" && npm ci --silent --no-audit --no-fund --no-progress) && return
+    rm -f "$1/package-lock.json"
+    sleep $((attempt * 5))
+  done
+  die "npm could not install what web/package-lock.json names; its own message is above."
 }
 
 verb_bench() {
@@ -354,6 +408,8 @@ verb_help() {
   gallery          bakes every example and every animated character of ../shared/assets and
                    draws them rigid beside soft: build/gallery/sheet.png
   bench [args]     builds, then runs ./supple bench
+  web [--test]     the runtime as WebAssembly with its JavaScript package, and the page of
+                   ./supple view (build/web); with --test drives the page in Chromium
   install FOLDER   installs command, libraries and find_package files
 
   asan             unit tests under the address and undefined-behaviour sanitizers
@@ -375,7 +431,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | install | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | web | install | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

@@ -46,6 +46,10 @@ if(TARGET supple_cli)
   install(TARGETS supple_cli RUNTIME)
 endif()
 
+# What ./go web has built by then.
+install(FILES ${PROJECT_SOURCE_DIR}/build/web/view.html DESTINATION ${CMAKE_INSTALL_DATADIR}/supple OPTIONAL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web/runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/supple OPTIONAL)
+
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/supple-config.cmake.in ${PROJECT_BINARY_DIR}/supple-config.cmake

@@ -207,6 +207,7 @@ supple_status supple_state_create(const supple_character* character, const suppl
       if (settings->time_step != 0) chosen.time_step = settings->time_step;
       if (settings->steps_per_pose != 0) chosen.steps_per_pose = settings->steps_per_pose;
       if (settings->most_pulls != 0) chosen.most_pulls = settings->most_pulls;
+      if (settings->drive != 0) chosen.drive = settings->drive;
       chosen.damping = settings->damping;
     }
     Result<CharacterState> created = CharacterState::create(character->value, chosen);
@@ -360,6 +361,11 @@ supple_status supple_state_normals(supple_character_state* state, int primitive,
       [](CharacterState& s, int p, std::span<float> out) { s.normals(p, out); });
 }
 
+supple_status supple_state_energy(supple_character_state* state, double* energy) {
+  if (state == nullptr || energy == nullptr) return null_argument();
+  std::memcpy(energy, state->value.energy().data(), 2 * sizeof(double));
+  return SUPPLE_OK;
+}
 supple_status supple_state_coordinates(const supple_character_state* state, float* q, size_t count) {
   if (state == nullptr || q == nullptr) return null_argument();
   if (count < static_cast<size_t>(state->value.character().coordinate_count())) return too_small();

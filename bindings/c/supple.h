@@ -105,6 +105,7 @@ typedef struct supple_settings {
   double damping;     /* ratio; negative: that of the asset */
   int steps_per_pose; /* that share the rest shape of one pose, about; 0: 2 */
   int most_pulls;     /* that supple_state_set_pulls can hold; 0: 64 */
+  double drive;       /* of the flesh by the motion of the rig, as a multiple of the asset's; 0: 1 */
 } supple_settings;
 
 /* `settings` may be null. */
@@ -159,6 +160,8 @@ SUPPLE_API supple_status supple_state_bind_displacements(supple_character_state*
 SUPPLE_API supple_status supple_state_positions(supple_character_state* state, int primitive, float* xyz, size_t count);
 SUPPLE_API supple_status supple_state_normals(supple_character_state* state, int primitive, float* xyz, size_t count);
 
+/* Two numbers: elastic and kinetic [J]. */
+SUPPLE_API supple_status supple_state_energy(supple_character_state* state, double* energy);
 SUPPLE_API supple_status supple_state_coordinates(const supple_character_state* state, float* q, size_t count);
 SUPPLE_API supple_status supple_state_pose_coordinates(supple_character_state* state, int pose, float* c, size_t count);
 SUPPLE_API supple_status supple_state_node_rotations(supple_character_state* state, float* matrices, size_t count);

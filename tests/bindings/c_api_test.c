@@ -104,7 +104,7 @@ static void check_inputs(const supple_character* c, supple_character_state* s) {
   const double origin[3] = {0, 0, 0};
   const supple_pull pull = {5, {0, 1, 0}};
   float place[3], transform[10];
-  double missed = -1;
+  double missed = -1, energy[2] = {-1, -1};
   const int shoulder = supple_character_find_joint(c, "shoulder"), wrist = supple_character_find_joint(c, "wrist");
   EXPECT(supple_state_set_gravity(s, down) == SUPPLE_OK && supple_state_set_gravity(s, none) == SUPPLE_OK);
   EXPECT(supple_state_set_wind(s, air, 0.5) == SUPPLE_OK && supple_state_set_wind(s, none, 0) == SUPPLE_OK);
@@ -122,6 +122,8 @@ static void check_inputs(const supple_character* c, supple_character_state* s) {
   EXPECT(supple_state_set_joints(s, transform, 99999) == SUPPLE_USAGE);
   EXPECT(supple_state_set_world_matrices(s, transform, 1) == SUPPLE_USAGE || supple_character_joint_count(c) == 1);
   EXPECT(supple_state_cut(s) == SUPPLE_OK && supple_state_reset(s) == SUPPLE_OK);
+  EXPECT(supple_state_energy(s, energy) == SUPPLE_OK && energy[0] == 0 && energy[1] == 0);
+  EXPECT(supple_state_energy(s, NULL) == SUPPLE_USAGE);
 }
 
 static void check_saving(const supple_character* c, supple_character_state* s) {
@@ -163,7 +165,7 @@ static void check_character(const char* path) {
   EXPECT(supple_character_load(path, &c) == SUPPLE_OK);
   if (c == NULL) return;
   check_questions(c);
-  supple_settings settings = {0, -1, 0, 0};
+  supple_settings settings = {0, -1, 0, 0, 0};
   supple_character_state *s = NULL, *other = NULL;
   EXPECT(supple_state_create(c, &settings, &s) == SUPPLE_OK && supple_state_create(c, NULL, &other) == SUPPLE_OK);
   settings.time_step = -1;

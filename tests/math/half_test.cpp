@@ -14,8 +14,21 @@ TEST(Half, EveryNumberComesBack) {
     if (std::isnan(value)) continue;
     EXPECT_EQ(to_half(value), half) << bits;
     HalfPack pack;
-    pack.bits.fill(half);
+    pack.set(5, value);
     EXPECT_EQ(widened(pack)[5], value);
+  }
+}
+
+// What machines without an instruction for it do.
+TEST(Half, RoundingInSinglePrecisionIsTheSame) {
+  for (std::uint32_t bits = 0; bits <= 0x7c00u; ++bits) {
+    const float at = from_half(static_cast<std::uint16_t>(bits));
+    const float next = bits < 0x7bffu ? from_half(static_cast<std::uint16_t>(bits + 1)) : 65536.0F;
+    const float middle = 0.5F * (at + next);
+    for (const float value : {at, middle, std::nextafter(middle, 0.0F), std::nextafter(middle, 1e6F), -middle}) {
+      const float rounded = rounded_to_half(Pack<float, 8>(value))[3];
+      EXPECT_EQ(rounded, from_half(to_half(value))) << value;
+    }
   }
 }
 

@@ -385,6 +385,37 @@ TEST(CharacterState, ForcesPull) {
   EXPECT_LT(std::abs(at(pulled, 0)), 0.02F * before);
 }
 
+// Clapeyron: flesh that a small force holds has stored half of what the force would do on its whole way.
+TEST(CharacterState, EnergyIsTheWorkOfAForce) {
+  CharacterState state = new_state({.damping = 0.5});
+  const int vertex = limb().vertex_count() / 2;
+  const FleshPull pull = {vertex, {1, 2, -1}};
+  state.set_pulls({&pull, 1});
+  for (int k = 0; k < 600; ++k) state.advance(1.0 / 120);
+  const Floats u = displacements(state);
+  double work = 0;
+  for (std::size_t i = 0; i < 3; ++i) work += 0.5 * u[3 * to_size(vertex) + i] * pull.force[i];
+  EXPECT_GT(work, 0);
+  const auto [elastic, kinetic] = state.energy();
+  EXPECT_NEAR(elastic, work, 0.03 * work);
+  EXPECT_LT(kinetic, 1e-4 * work);
+}
+
+TEST(CharacterState, DriveScalesTheMotion) {
+  CharacterState none = new_state({.drive = 0}), some = new_state({.drive = 0.01}), twice = new_state({.drive = 0.02});
+  for (int k = 0; k < 60; ++k)
+    for (CharacterState* state : {&none, &some, &twice}) {
+      set_pose(*state, k / 120.0);
+      state->advance(1.0 / 120);
+    }
+  Floats doubled = displacements(some);
+  for (float& x : doubled) x *= 2;
+  EXPECT_GT(largest(doubled), 0);
+  EXPECT_LT(largest_difference(doubled, displacements(twice)), 0.02F * largest(doubled));
+  EXPECT_LT(largest(displacements(none)), 1e-3F * largest(doubled));
+  EXPECT_FALSE(CharacterState::create(limb(), {.drive = -1}).ok());
+}
+
 TEST(CharacterState, DetailFadesWithoutAPop) {
   CharacterState state = new_state();
   EXPECT_EQ(state.detail(), 16);

@@ -119,6 +119,8 @@ struct CharacterSettings {
   /// About how many steps share the rest shape of one pose: more cost less per step, fewer follow a quick rig better.
   int steps_per_pose = 2;
   int most_pulls = 64;  ///< that set_pulls() can hold
+  /// How strongly the motion of the rig drives the flesh, as a multiple of what the asset says.
+  double drive = 1;
 };
 
 /// A force on a welded vertex, in the world.
@@ -208,6 +210,9 @@ class CharacterState {
   /// Unit normals of the welded surface there: smooth across seams and hard edges.
   void normals(std::span<float> xyz);
   void normals(int primitive, std::span<float> xyz);
+
+  /// Elastic and kinetic energy of the flesh on its rig after the last step inside [J].
+  std::array<double, 2> energy();
 
   /// q, and c_i of Character's formula: coordinate_count() numbers.
   void coordinates(std::span<float> q) const;

@@ -66,10 +66,10 @@ CharacterState::~CharacterState() = default;
 Result<CharacterState> CharacterState::create(const Character& character, const CharacterSettings& settings) {
   const CharacterData& data = character.data();
   if (!(settings.time_step > 0 && settings.time_step <= 0.1) || settings.most_pulls < 0 ||
-      settings.steps_per_pose < 1 || std::isnan(settings.damping))
+      settings.steps_per_pose < 1 || std::isnan(settings.damping) || !(settings.drive >= 0 && settings.drive <= 1e3))
     return input_error(
-        "a character's time step must be above zero and at most 0.1 s, at least one step shares a pose, and it can't "
-        "hold fewer than no pulls; change the settings of the state");
+        "a character's time step must be above zero and at most 0.1 s, at least one step shares a pose, it can't hold "
+        "fewer than no pulls, and its drive is from 0 to 1000; change the settings of the state");
   const RayleighDamping damping =
       rayleigh_damping(data.asset.flesh_frequency, settings.damping < 0 ? data.asset.damping : settings.damping);
   PoseSpaceSettings dynamics;
@@ -78,7 +78,7 @@ Result<CharacterState> CharacterState::create(const Character& character, const 
   dynamics.stiffness_damping = damping.stiffness;
   dynamics.most_acceleration = data.asset.most_acceleration;
   dynamics.flesh_frequency = data.asset.flesh_frequency;
-  dynamics.gain = data.asset.gain;
+  dynamics.gain = settings.drive * data.asset.gain;
   exaggerate(dynamics, data.asset.exaggeration);
   Result<PoseSpaceDynamics<float>> created = PoseSpaceDynamics<float>::create(data.prepared, dynamics);
   SUPPLE_RETURN_IF_ERROR(created);
@@ -231,6 +231,10 @@ void CharacterState::positions(int primitive, std::span<float> xyz) {
 void CharacterState::normals(std::span<float> xyz) { write_all(data_->normals(), xyz); }
 void CharacterState::normals(int primitive, std::span<float> xyz) {
   write_chosen(data_->normals(), character().primitive(primitive), xyz);
+}
+
+std::array<double, 2> CharacterState::energy() {
+  return {static_cast<double>(data_->dynamics.elastic_energy()), static_cast<double>(data_->dynamics.kinetic_energy())};
 }
 
 void CharacterState::coordinates(std::span<float> q) const {

@@ -9,20 +9,35 @@
 namespace supple {
 namespace {
 
+/// How many rows have their sums in registers at once: all of them where a pack fills one, and sixteen registers of
+/// half a pack, as WebAssembly has them on most machines, hold half of twelve rows.
+template <std::size_t rows>
+constexpr std::size_t rows_in_registers() {
+#ifdef __AVX__
+  return rows;
+#else
+  return rows % 6 == 0 ? 6 : 3;
+#endif
+}
+
 /// D x for the elements of a batch, which have so many rows each.
 template <std::size_t rows, class Vector, class T>
 std::array<LanesOf<T>, rows> times(const Vector* D, const std::vector<T>& x, const std::vector<ColumnRun>& runs) {
   using Lanes = LanesOf<T>;
-  Lanes sums[rows];
-  for (Lanes& sum : sums) sum = Lanes(T(0));
-  for (const ColumnRun& run : runs) {
-    for (auto c = to_size(run.begin); c < to_size(run.end); ++c) {
-      const Lanes factor(x[c]);
-      for (std::size_t k = 0; k < rows; ++k) sums[k] += widened(D[rows * c + k]) * factor;
-    }
-  }
+  constexpr std::size_t together = rows_in_registers<rows>();
   std::array<Lanes, rows> result;
-  std::copy(sums, sums + rows, result.begin());
+  for (std::size_t first = 0; first < rows; first += together) {
+    Lanes sums[together];
+    for (Lanes& sum : sums) sum = Lanes(T(0));
+    for (const ColumnRun& run : runs) {
+      for (auto c = to_size(run.begin); c < to_size(run.end); ++c) {
+        const Lanes factor(x[c]);
+        const Vector* d = D + rows * c + first;
+        for (std::size_t k = 0; k < together; ++k) sums[k] += widened(d[k]) * factor;
+      }
+    }
+    std::copy(sums, sums + together, result.begin() + first);
+  }
   return result;
 }
 

@@ -217,7 +217,7 @@ void SurfaceShape<T>::move_together(std::span<SurfaceShape* const> shapes,
     bool same = true;
     for (std::size_t i = 0; i < count; ++i) {
       terms[i] = shapes[i]->find_terms(block, *pictures[i].pose, pictures[i].q);
-      same = same && std::ranges::equal(terms[i], terms[0], equal);
+      same = same && std::equal(terms[i].begin(), terms[i].end(), terms[0].begin(), terms[0].end(), equal);
     }
     for (std::size_t t = 0; t < block.tiles; ++t) {
       std::array<Tile, count> tiles;
@@ -264,7 +264,7 @@ void SurfaceShape<T>::displacements(std::span<SurfaceShape* const> shapes,
     const auto whole = [&](const SurfacePicture<T>& one) {
       return one.shown.size() == shapes[0]->prepared_->surface->holds.size();
     };
-    while (shapes.size() > 1 && std::ranges::all_of(pictures, whole)) {
+    while (shapes.size() > 1 && std::all_of(pictures.begin(), pictures.end(), whole)) {
       const std::size_t count = shapes.size() < together ? 2 : together;
       count == 2 ? show_together<2>(shapes, pictures) : show_together<together>(shapes, pictures);
       shapes = shapes.subspan(count);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mouse, fingers and keys. On the skin a pointer pulls the flesh, beside it the camera turns; with shift the camera
+// turns everywhere. A second finger belongs to the camera.
+
+export function listenToPointers(thing, stage, hint) {
+  const { canvas, controls } = stage;
+  controls.addEventListener('start', () => (stage.touched = true));
+  if (!thing.pull) return;
+  hint.textContent = matchMedia('(pointer: coarse)').matches ? 'Pull the flesh with a finger' : 'Pull the flesh with the mouse';
+  hint.hidden = false;
+  const { pull } = thing;
+  // Before OrbitControls hears of it.
+  canvas.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0 || event.shiftKey || pull.active || !pull.begin(event.pointerId, event.clientX, event.clientY)) return;
+    event.stopImmediatePropagation();
+    canvas.focus({ preventScroll: true });
+    canvas.setPointerCapture(event.pointerId);
+    canvas.classList.add('pulling');
+    hint.classList.add('gone');
+  }, { capture: true });
+  canvas.addEventListener('pointermove', (event) => {
+    if (pull.grabs.has(event.pointerId)) pull.move(event.pointerId, event.clientX, event.clientY);
+  });
+  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'])
+    canvas.addEventListener(end, (event) => {
+      if (!pull.grabs.has(event.pointerId)) return;
+      pull.end(event.pointerId);
+      canvas.classList.remove('pulling');
+    });
+  thing.poke = () => poke(thing, stage);
+}
+
+/** What the mouse does, without one: the skin in the middle of the picture is pulled aside and let go. */
+function poke(thing, stage) {
+  const { pull } = thing;
+  if (pull.active) return;
+  const bounds = stage.canvas.getBoundingClientRect();
+  const hit = pull.hit(bounds.left + bounds.width / 2, bounds.top + bounds.height / 2);
+  if (!hit) return;
+  const up = stage.camera.up.clone().applyQuaternion(stage.camera.quaternion);
+  pull.hold('key', hit.vertex, up.multiplyScalar(0.1 * thing.character.height));
+  setTimeout(() => pull.end('key'), 250);
+}
+
+export function listenToKeys(thing, player, panel, stage, togglePanel) {
+  const keys = {
+    ' ': () => player.toggle(),
+    ArrowLeft: () => player.nudge(-1 / 30),
+    ArrowRight: () => player.nudge(1 / 30),
+    ArrowUp: () => player.choose(player.index - 1),
+    ArrowDown: () => player.choose(player.index + 1),
+    1: () => panel.view?.set('soft'),
+    2: () => panel.view?.set('beside'),
+    3: () => panel.view?.set('overlaid'),
+    c: () => panel.paint?.toggle(),
+    w: () => panel.wire.toggle(),
+    b: () => panel.bones.toggle(),
+    f: () => thing.poke?.(),
+    r: () => panel.reset?.(),
+    p: togglePanel,
+    t: () => stage.setTheme(stage.theme === 'dark' ? 'light' : 'dark'),
+    ',': () => turn(stage, -0.15),
+    '.': () => turn(stage, 0.15),
+    '+': () => zoom(stage, 0.9),
+    '-': () => zoom(stage, 1 / 0.9),
+  };
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const own = event.target;
+    // A slider, a list or a button knows what its keys mean.
+    if (own instanceof HTMLSelectElement) return;
+    if (own instanceof HTMLInputElement && /^(Arrow|\s)/.test(event.key)) return;
+    if (own instanceof HTMLButtonElement && event.key === ' ') return;
+    const act = keys[event.key] ?? keys[event.key.toLowerCase()];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+function turn(stage, angle) {
+  stage.touched = true;
+  const { camera, controls } = stage;
+  camera.position.sub(controls.target).applyAxisAngle(camera.up, angle).add(controls.target);
+}
+
+function zoom(stage, factor) {
+  stage.touched = true;
+  const { camera, controls } = stage;
+  camera.position.sub(controls.target).multiplyScalar(factor).add(controls.target);
+}

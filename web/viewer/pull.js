@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pulling flesh: a spring between the pointer and a patch of skin around the point that was grabbed. How strong the
+// spring may be depends on what hangs on it, which a trial of two steps tells: the same state goes on with a small force
+// and without, and the difference is the mass m that the patch feels. The spring's frequency is then the same for an ear
+// and a belly, and well below the rate at which its force is found anew, so that it can't shake itself to pieces.
+import { Plane, Raycaster, Vector2, Vector3 } from 'three';
+
+export const PULL_STEP = 1 / 240; // [s] between two forces
+const SPRING = 75; // [rad/s]
+const DAMPING = 0.5; // ratio
+const RADIUS = 0.045; // of the patch, of the height
+const REACH = 0.22; // how far skin is pulled at most, of the height
+const MOST_VERTICES = 48;
+
+/** The nearest triangle that a ray meets: {vertex, point, distance}, or null. */
+export function firstHit(ray, positions, triangles) {
+  const a = new Vector3(), b = new Vector3(), c = new Vector3(), at = new Vector3();
+  let best = null;
+  for (let t = 0; t < triangles.length; t += 3) {
+    a.fromArray(positions, 3 * triangles[t]);
+    b.fromArray(positions, 3 * triangles[t + 1]);
+    c.fromArray(positions, 3 * triangles[t + 2]);
+    if (!ray.intersectTriangle(a, b, c, false, at)) continue;
+    const distance = at.distanceTo(ray.origin);
+    if (best && best.distance <= distance) continue;
+    const corner = [a, b, c].map((x) => x.distanceTo(at));
+    best = { vertex: triangles[t + corner.indexOf(Math.min(...corner))], point: at.clone(), distance };
+  }
+  return best;
+}
+
+export class Pull {
+  /** `flesh`: a SoftGltf; positions of the world are the scene's times its metres. */
+  constructor(flesh, camera, canvas) {
+    this.flesh = flesh;
+    this.camera = camera;
+    this.canvas = canvas;
+    this.raycaster = new Raycaster();
+    this.metres = flesh.character.metresPerUnit;
+    this.grabs = new Map(); // of each pointer
+  }
+
+  get active() {
+    return this.grabs.size > 0;
+  }
+
+  #ray(x, y) {
+    const bounds = this.canvas.getBoundingClientRect();
+    const place = new Vector2((2 * (x - bounds.left)) / bounds.width - 1, 1 - (2 * (y - bounds.top)) / bounds.height);
+    this.raycaster.setFromCamera(place, this.camera);
+    const ray = this.raycaster.ray.clone();
+    ray.origin.multiplyScalar(this.metres);
+    return ray;
+  }
+
+  hit(x, y) {
+    return firstHit(this.#ray(x, y), this.flesh.state.positions(), this.flesh.character.triangles);
+  }
+
+  /** Takes hold of the skin under the pointer; false where there is none. */
+  begin(id, x, y) {
+    const hit = this.hit(x, y);
+    if (!hit) return false;
+    const patch = this.#patch(hit.vertex);
+    const normal = this.camera.getWorldDirection(new Vector3());
+    const plane = new Plane().setFromNormalAndCoplanarPoint(normal, hit.point);
+    const grab = { vertex: hit.vertex, patch, plane, mass: this.#mass(patch), offset: new Vector3(), start: hit.point, last: null };
+    this.grabs.set(id, grab);
+    return true;
+  }
+
+  /** Vertices around one, with shares that fall off. */
+  #patch(vertex) {
+    const x = this.flesh.state.positions(), radius = RADIUS * this.flesh.character.height;
+    const near = [];
+    for (let v = 0; v < this.flesh.character.vertexCount; ++v) {
+      const d = Math.hypot(x[3 * v] - x[3 * vertex], x[3 * v + 1] - x[3 * vertex + 1], x[3 * v + 2] - x[3 * vertex + 2]);
+      if (d < radius) near.push({ vertex: v, share: (1 - d / radius) ** 2 });
+    }
+    near.sort((a, b) => b.share - a.share);
+    near.length = Math.min(near.length, MOST_VERTICES);
+    const sum = near.reduce((total, { share }) => total + share, 0);
+    return near.map(({ vertex: v, share }) => ({ vertex: v, share: share / sum }));
+  }
+
+  #mass(patch) {
+    const { state, character } = this.flesh;
+    const saved = state.save(), force = 0.01, steps = 2;
+    const after = (pulls) => {
+      state.setPulls(pulls);
+      for (let k = 0; k < steps; ++k) state.advance(PULL_STEP);
+      const moved = mean(patch, state.displacements());
+      state.restore(saved);
+      return moved;
+    };
+    const axes = [[force, 0, 0], [0, force, 0], [0, 0, force]];
+    const free = after([]);
+    const most = Math.max(...axes.map((axis, k) => Math.abs(
+      after(patch.map(({ vertex, share }) => ({ vertex, force: axis.map((f) => f * share) }))).sub(free).getComponent(k))));
+    const time = steps * PULL_STEP;
+    const bare = 1e-6 * character.height; // held by bone: no force moves it
+    return most > bare * 1e-3 ? (force * time * time) / (2 * most) : 0;
+  }
+
+  move(id, x, y) {
+    const grab = this.grabs.get(id);
+    const target = grab && this.#ray(x, y).intersectPlane(grab.plane, new Vector3());
+    if (!target) return;
+    grab.offset.copy(target).sub(grab.start);
+    const reach = REACH * this.flesh.character.height, length = grab.offset.length();
+    if (length > 0) grab.offset.multiplyScalar(reach / (reach + length)); // the farther, the harder
+  }
+
+  /** A pull that no pointer makes: from a vertex along an offset [m]. */
+  hold(id, vertex, offset) {
+    const patch = this.#patch(vertex);
+    this.grabs.set(id, { vertex, patch, mass: this.#mass(patch), offset, last: null });
+  }
+
+  end(id) {
+    this.grabs.delete(id);
+    if (!this.active) this.flesh.state.setPulls([]);
+  }
+
+  /** Forces for the next step. The patch shall be displaced by the offset, wherever the rig carries it meanwhile. */
+  apply() {
+    if (!this.active) return;
+    const u = this.flesh.state.displacements(), pulls = [];
+    for (const grab of this.grabs.values()) {
+      const now = mean(grab.patch, u);
+      grab.first ??= now.clone();
+      const velocity = now.clone().sub(grab.last ?? now).divideScalar(PULL_STEP);
+      grab.last = now.clone();
+      const force = grab.offset.clone().add(grab.first).sub(now).multiplyScalar(grab.mass * SPRING * SPRING);
+      force.addScaledVector(velocity, -2 * DAMPING * SPRING * grab.mass);
+      for (const { vertex, share } of grab.patch) pulls.push({ vertex, force: [force.x * share, force.y * share, force.z * share] });
+    }
+    this.flesh.state.setPulls(pulls.slice(0, 64));
+  }
+}
+
+function mean(patch, xyz) {
+  const sum = new Vector3();
+  for (const { vertex, share } of patch)
+    sum.add(new Vector3(xyz[3 * vertex], xyz[3 * vertex + 1], xyz[3 * vertex + 2]).multiplyScalar(share));
+  return sum;
+}
