@@ -168,7 +168,7 @@ verb_demo() {
   "$gallery" sheet "$folder/pairs.tsv" -o "$folder/mascot.png"
   "$gallery" preview "$folder/mascot.glb" "$folder/mascot_soft.glb" --clip hop -o "$folder/mascot_preview.png"
   say "drop $folder/mascot_soft.glb into any glTF viewer; $folder/mascot.png is a picture of it, $folder/mascot_preview.png moves"
-  demo_page "$folder"
+  demo_page "$folder" "${quality[@]}"
 }
 
 # The mascot live, where there is a page for it.
@@ -177,7 +177,7 @@ demo_page() {
     say "to pull its flesh with the mouse: ./go web, then ./go demo again, makes a page of it"
     return
   fi
-  ./supple view "$1/mascot.toml" -o "$1/mascot.html" --force --quiet
+  ./supple view "$1/mascot.toml" -o "$1/mascot.html" --force --quiet "${@:2}"
   say "open $1/mascot.html in a browser and pull its flesh"
 }
 
