@@ -45,6 +45,9 @@ endif()
 if(TARGET supple_cli)
   install(TARGETS supple_cli RUNTIME)
 endif()
+if(TARGET supple_gallery)  # draws for `supple preview`
+  install(TARGETS supple_gallery RUNTIME)
+endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
