@@ -293,7 +293,11 @@ verb_tsan() { SUPPLE_TSAN=1 verb_test -R 'bindings_asset|c_api_two_threads' "$@"
 verb_alone() { SUPPLE_ALONE=1 verb_test -R runtime_alone "$@"; }
 
 # Soft motion in every place and size; ./go test tries a few of each.
-verb_nightly() { SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"; }
+verb_nightly() {
+  SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"
+  # Hours: longer than any test may take there.
+  SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_unit_tests" --gtest_filter='*ViolentMotionNight*'
+}
 
 # A clang build of its own in which clang-tidy runs beside the compiler: slow once, then only for what changed.
 verb_tidy() {
@@ -415,7 +419,7 @@ verb_help() {
   asan             unit tests under the address and undefined-behaviour sanitizers
   tsan             two threads with one character under the thread sanitizer
   alone            the runtime built with nothing but Eigen
-  nightly          soft motion in every place and size: the long form of a test
+  nightly          soft motion in every place and size, flesh of any kind in every clip: the long form of tests
   fuzz [seconds]   every file reader against hostile input, 30 s each
   tidy             clang-tidy over what changed in the code, shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted

@@ -45,6 +45,9 @@ endif()
 if(TARGET supple_cli)
   install(TARGETS supple_cli RUNTIME)
 endif()
+if(TARGET supple_gallery)  # draws for `supple preview`
+  install(TARGETS supple_gallery RUNTIME)
+endif()
 
 # What ./go web has built by then.
 install(FILES ${PROJECT_SOURCE_DIR}/build/web/view.html DESTINATION ${CMAKE_INSTALL_DATADIR}/supple OPTIONAL)

@@ -69,7 +69,8 @@ Result<PlayedCharacter> PlayedCharacter::create(const GltfDocument& document, Ra
         images[*image] = decode_image(appearance->images[*image]);
   for (std::size_t m = 0; m < appearance->meshes.size(); ++m) played.add_mesh(m, appearance->meshes[m], images);
   const std::vector<Vec3> rest = played.at_rest();
-  played.height_ = std::max(bounds_of(rest).size().maxCoeff(), 1e-12);
+  const Vec3 extent = bounds_of(rest).size();
+  played.height_ = std::max({extent.y(), extent.maxCoeff() / 3, 1e-12});
   return played;
 }
 

@@ -32,7 +32,8 @@ class PlayedCharacter {
   const std::vector<Part>& parts() const { return parts_; }
   std::size_t vertex_count() const { return source_.size(); }
   bool has_skin() const { return !character_.skins.empty(); }
-  /// The largest extent at rest: what displacements are measured by.
+  /// What displacements are measured by, as character_height() has it: the extent upwards at rest, or a third of the
+  /// largest where it lies flat.
   double height() const { return height_; }
 
   /// Positions in the world.

@@ -16,7 +16,7 @@ namespace supple {
 namespace {
 
 constexpr std::size_t most_clips = 3;
-constexpr double least_gain = 0.2, most_gain = 5000, most_seconds = 4;  // [s]
+constexpr double least_gain = 0.2, most_gain = 1000, most_seconds = 4;  // [s]
 
 /// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
 std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Index>& clips, double gain,
@@ -94,7 +94,7 @@ bool is_exaggerated(const SoftCharacter& soft) {
 
 double seek_exaggeration(const SoftCharacter& soft, Progress& progress) {
   constexpr int most_tries = 6;
-  constexpr double least_power = 0.25;  // that motion follows the gain with
+  constexpr double least_power = 0.4;  // that motion follows the gain with
   constexpr double most_step = 30;
   const Recipe& recipe = soft.source().recipe;
   const std::vector<Index> clips =
