@@ -38,8 +38,7 @@ function poke(thing, stage) {
   const hit = pull.hit(bounds.left + bounds.width / 2, bounds.top + bounds.height / 2);
   if (!hit) return;
   const up = stage.camera.up.clone().applyQuaternion(stage.camera.quaternion);
-  pull.hold('key', hit.vertex, up.multiplyScalar(0.1 * thing.character.height));
-  setTimeout(() => pull.end('key'), 250);
+  pull.hold('key', hit.vertex, up.multiplyScalar(0.1 * thing.character.height), 0.25);
 }
 
 export function listenToKeys(thing, player, panel, stage, togglePanel) {
