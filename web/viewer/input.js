@@ -8,6 +8,7 @@ export function listenToPointers(thing, stage, hint) {
   if (!thing.pull) return;
   hint.textContent = matchMedia('(pointer: coarse)').matches ? 'Pull the flesh with a finger' : 'Pull the flesh with the mouse';
   hint.hidden = false;
+  setTimeout(() => hint.classList.add('gone'), 6000);
   const { pull } = thing;
   // Before OrbitControls hears of it.
   canvas.addEventListener('pointerdown', (event) => {
