@@ -14,10 +14,15 @@ let browser, live;
 
 const state = (page, what) => page.evaluate(`globalThis.supple.${what}`);
 const wait = (page, milliseconds) => page.waitForTimeout(milliseconds);
+/** Until so much time has passed for the flesh, however slow the machine. */
+const pass = async (page, seconds) => {
+  const end = (await state(page, 'thing.simulated')) + seconds;
+  await page.waitForFunction((time) => supple.thing.simulated >= time, end, { timeout: 60000 });
+};
 const still = async (page) => {
   if (await state(page, 'player.playing')) await page.keyboard.press('Space');
   await page.keyboard.press('r');
-  await wait(page, 400);
+  await pass(page, 0.5);
 };
 
 before(async () => {
@@ -68,7 +73,7 @@ async function pullBelly(page, down, move, up) {
   const rest = await vertexState(page, vertex), picture = await pixels(page);
   await down(rest.x, rest.y);
   for (let k = 1; k <= 6; ++k) await move(rest.x + 15 * k, rest.y - 5 * k);
-  await wait(page, 700);
+  await pass(page, 0.7);
   const held = await vertexState(page, vertex);
   assert.ok(held.x > rest.x + 8, `the belly has followed by ${held.x - rest.x} pixels`);
   const length = Math.hypot(...held.displacement.map((x, k) => x - rest.displacement[k])) / height;
@@ -76,16 +81,18 @@ async function pullBelly(page, down, move, up) {
   assert.ok(changed(picture, await pixels(page)) > 0, 'the picture is the same');
   const direction = held.displacement.map((x, k) => x - rest.displacement[k]);
   await page.evaluate((v) => {
+    // Pictures may be rare; every step is looked at.
     globalThis.seen = [];
-    const look = () => {
-      globalThis.seen.push(Array.from(supple.thing.flesh.state.displacements().slice(3 * v, 3 * v + 3)));
-      globalThis.looking = requestAnimationFrame(look);
+    const { flesh } = supple.thing, advance = flesh.advance;
+    flesh.advance = function (seconds) {
+      const recovered = advance.call(this, seconds);
+      globalThis.seen.push(Array.from(this.state.displacements().slice(3 * v, 3 * v + 3)));
+      return recovered;
     };
-    look();
   }, vertex);
   await up();
-  await wait(page, 2500);
-  const seen = await page.evaluate(() => (cancelAnimationFrame(globalThis.looking), globalThis.seen));
+  await pass(page, 2.5);
+  const seen = await page.evaluate(() => (delete supple.thing.flesh.advance, globalThis.seen));
   const norm = direction.reduce((sum, x) => sum + x * x, 0);
   const along = seen.map((u) => u.reduce((sum, x, k) => sum + (x - rest.displacement[k]) * direction[k], 0) / norm);
   assert.ok(Math.min(...along) < -0.03, `it doesn't swing through: ${Math.min(...along)}`);
@@ -165,7 +172,7 @@ test('every key does what its title says', async () => {
   }
   await still(page);
   await press('f');
-  await wait(page, 200);
+  await pass(page, 0.2);
   const moved = await page.evaluate(() => Math.max(...supple.thing.flesh.state.displacements().map(Math.abs)));
   assert.ok(moved > 1e-3, 'F moves nothing');
 });
@@ -181,13 +188,13 @@ test('sliders change the flesh', async () => {
   const sag = () => page.evaluate(() => { const u = supple.thing.flesh.state.displacements(); let sum = 0; for (let k = 1; k < u.length; k += 3) sum += u[k]; return (3 * sum) / u.length; });
   await set('Weight', 10);
   await set('Damping', 0.5);
-  await wait(page, 1500);
+  await pass(page, 1.5);
   const down = await sag();
   await set('Weight', -10);
-  await wait(page, 1500);
+  await pass(page, 1.5);
   assert.ok(down < -1e-5 && (await sag()) > 1e-5, 'weight pulls nowhere');
   await set('Number', 8);
-  await wait(page, 1000);
+  await pass(page, 1);
   assert.ok((await state(page, 'thing.flesh.state.detail')) <= 8);
   await page.keyboard.press('r');
 });
@@ -195,34 +202,33 @@ test('sliders change the flesh', async () => {
 test('card and processor give the same displacements', async (t) => {
   const { page } = live;
   await page.evaluate(() => { supple.player.playing = true; });
-  await wait(page, 700);
-  const difference = await page.evaluate(() => supple.thing.compareProducts(supple.stage.renderer));
-  t.diagnostic(`${difference.toExponential(1)} of the height`);
-  assert.ok(difference < 1e-6);
-  const before = await page.evaluate(() => { supple.player.playing = false; return null; });
-  assert.equal(before, null);
+  await pass(page, 1);
+  const [difference, largest] = await page.evaluate(() => [supple.thing.compareProducts(supple.stage.renderer),
+    Math.max(...supple.thing.flesh.state.displacements().map(Math.abs)) / supple.thing.character.height]);
+  t.diagnostic(`${difference.toExponential(1)} of the height, where flesh moves by ${largest.toExponential(1)}`);
+  // The processor's basis is in half precision, eleven bits; errors of some coordinates add up.
+  assert.ok(largest > 1e-3 && difference < 2 ** -10 * largest);
+  await page.evaluate(() => { supple.player.playing = false; });
   await wait(page, 300);
   const own = await pixels(page);
-  await page.getByText('Graphics card').click();
+  await page.locator('input[value=card]').click();
   await wait(page, 300);
   assert.equal(await state(page, 'thing.flesh.product'), 'card');
   assert.ok(changed(own, await pixels(page)) < 12, 'the card draws something else');
-  await page.getByText('Processor', { exact: true }).click();
+  await page.locator('input[value=processor]').click();
 });
 
 test('fits from a small phone to a large screen', async () => {
   const { page } = live;
   for (const [width, height] of [[320, 568], [844, 390], [3840, 2160], [1280, 720]]) {
     await page.setViewportSize({ width, height });
-    await wait(page, 400);
+    await page.waitForFunction((aspect) => Math.abs(supple.stage.camera.aspect - aspect) < 0.02, width / height);
     if (await page.locator('#panel').isHidden()) await page.keyboard.press('p');
     for (const part of ['#player', '#panel', '#panel-button', '#title']) {
       const box = await page.locator(part).boundingBox();
       assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1,
         `${part} leaves ${width} × ${height}: ${JSON.stringify(box)}`);
     }
-    const aspect = await page.evaluate(() => supple.stage.camera.aspect);
-    assert.ok(Math.abs(aspect - width / height) < 0.02);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
   }
 });
@@ -234,17 +240,11 @@ test('a lost graphics context comes back', async () => {
     globalThis.loss = supple.stage.renderer.getContext().getExtension('WEBGL_lose_context');
     globalThis.loss.loseContext();
   });
-  await wait(page, 300);
-  assert.equal(await state(page, 'stage.lost'), true);
-  const simulated = await state(page, 'thing.simulated');
-  await wait(page, 300);
-  assert.ok((await state(page, 'thing.simulated')) > simulated, 'the flesh stands still');
-  await page.evaluate(() => globalThis.loss.restoreContext());
-  await wait(page, 1500);
-  assert.equal(await state(page, 'stage.lost'), false);
+  await page.waitForFunction(() => supple.stage.lost);
+  await pass(page, 0.3); // the flesh goes on
   const frames = await state(page, 'frames.count');
-  await wait(page, 300);
-  assert.ok((await state(page, 'frames.count')) > frames);
+  await page.evaluate(() => globalThis.loss.restoreContext());
+  await page.waitForFunction((count) => !supple.stage.lost && supple.frames.count > count + 2, frames);
   assert.ok(changed(full, await pixels(page)) < 400, 'the picture is another');
 });
 

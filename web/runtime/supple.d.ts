@@ -13,9 +13,9 @@ export function loadSupple(source: Bytes | WebAssembly.Module | Response | strin
 export class Supple {
   readonly version: string;
   readonly memoryBytes: number;
-  /** A character from the bytes of a `.supple` file. Throws a SuppleError on anything else. */
+  /** A character from the bytes of a `.supple` file. Throws a SuppleError on anything else. The module is supple.wasm. */
   character(bytes: Bytes): Character;
-  /** A deformable object from the bytes of a `.supple` file. */
+  /** A deformable object from the bytes of a `.supple` file. The module is supple_objects.wasm. */
   object(bytes: Bytes): SoftObject;
 }
 

@@ -119,12 +119,17 @@ export class Supple {
   get version() {
     return this.#memory.text(this.#memory.call.supple_version());
   }
-  /** A character from the bytes of a `.supple` file. */
+  #need(name, file) {
+    if (!this.#memory.call[name]) throw new SuppleError(`this module can't load that; load ${file} instead`, 2);
+  }
+  /** A character from the bytes of a `.supple` file; the module is supple.wasm. */
   character(bytes) {
+    this.#need('supple_character_load_memory', 'supple.wasm');
     return new Character(this.#memory, bytes);
   }
-  /** A deformable object from the bytes of a `.supple` file. */
+  /** A deformable object from the bytes of a `.supple` file; the module is supple_objects.wasm. */
   object(bytes) {
+    this.#need('supple_object_load_memory', 'supple_objects.wasm');
     return new SoftObject(this.#memory, bytes);
   }
   /** How much memory the module has taken [bytes]. */

@@ -266,9 +266,8 @@ export class SoftGltf {
     return recovered;
   }
 
-  /** Textures and targets were lost with the context; what is uploaded is made anew. */
+  /** Textures and targets died with the context, and can't be deleted in the new one; what is uploaded is made anew. */
   restoreContext() {
-    this.cardProduct?.dispose();
     this.cardProduct = undefined;
     this.displacement.needsUpdate = this.normal.needsUpdate = true;
   }

@@ -115,7 +115,7 @@ export class LiveCharacter {
     this.rigid.position.x = -1.15 * width;
     const shown = this.box.clone();
     if (view === 'beside') shown.min.x -= 1.15 * width;
-    this.stage.frame(shown);
+    this.stage.frame(shown, view === 'beside');
   }
 
   /** What stands where, for labels. */

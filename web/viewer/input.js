@@ -8,6 +8,7 @@ export function listenToPointers(thing, stage, hint) {
   if (!thing.pull) return;
   hint.textContent = matchMedia('(pointer: coarse)').matches ? 'Pull the flesh with a finger' : 'Pull the flesh with the mouse';
   hint.hidden = false;
+  setTimeout(() => hint.classList.add('gone'), 6000);
   const { pull } = thing;
   // Before OrbitControls hears of it.
   canvas.addEventListener('pointerdown', (event) => {
@@ -38,8 +39,7 @@ function poke(thing, stage) {
   const hit = pull.hit(bounds.left + bounds.width / 2, bounds.top + bounds.height / 2);
   if (!hit) return;
   const up = stage.camera.up.clone().applyQuaternion(stage.camera.quaternion);
-  pull.hold('key', hit.vertex, up.multiplyScalar(0.1 * thing.character.height));
-  setTimeout(() => pull.end('key'), 250);
+  pull.hold('key', hit.vertex, up.multiplyScalar(0.1 * thing.character.height), 0.25);
 }
 
 export function listenToKeys(thing, player, panel, stage, togglePanel) {

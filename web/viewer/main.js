@@ -84,6 +84,9 @@ async function start() {
   const setPanel = (open) => {
     byId('panel').hidden = !open;
     byId('panel-button').setAttribute('aria-expanded', String(open));
+    // A sheet over the lower half of a phone hides what it hides; beside it there is room.
+    stage.inset = open && innerWidth > 760 ? 280 : 0;
+    stage.resize();
   };
   setPanel(innerWidth > 760);
   byId('panel-button').addEventListener('click', () => setPanel(byId('panel').hidden));

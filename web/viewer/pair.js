@@ -53,7 +53,7 @@ export class BakedPair {
       });
     }
     if (view === 'beside') shown.min.x -= 1.15 * width;
-    this.stage.frame(shown);
+    this.stage.frame(shown, view === 'beside');
   }
 
   #ghost() {

@@ -11,6 +11,7 @@ const DAMPING = 0.5; // ratio
 const RADIUS = 0.045; // of the patch, of the height
 const REACH = 0.22; // how far skin is pulled at most, of the height
 const MOST_VERTICES = 48;
+const TRIAL_STEPS = 2;
 
 /** The nearest triangle that a ray meets: {vertex, point, distance}, or null. */
 export function firstHit(ray, positions, triangles) {
@@ -83,23 +84,32 @@ export class Pull {
     return near.map(({ vertex: v, share }) => ({ vertex: v, share: share / sum }));
   }
 
+  /** By a force that moves the patch a little: neither by less than rounding does, nor by more than flesh bears. */
   #mass(patch) {
-    const { state, character } = this.flesh;
-    const saved = state.save(), force = 0.01, steps = 2;
+    const { height } = this.flesh.character;
+    let force = 1;
+    for (let trial = 0; trial < 5; ++trial) {
+      const moved = this.#response(patch, force), share = moved / height;
+      if (share > 1e-5 && share < 1e-2) return (force * (TRIAL_STEPS * PULL_STEP) ** 2) / (2 * moved);
+      force *= share >= 1e-2 ? 1e-3 : 1e2;
+    }
+    return 0; // held by bone: no force moves it
+  }
+
+  #response(patch, force) {
+    const { state } = this.flesh;
+    const saved = state.save();
     const after = (pulls) => {
       state.setPulls(pulls);
-      for (let k = 0; k < steps; ++k) state.advance(PULL_STEP);
+      for (let k = 0; k < TRIAL_STEPS; ++k) state.advance(PULL_STEP);
       const moved = mean(patch, state.displacements());
       state.restore(saved);
       return moved;
     };
-    const axes = [[force, 0, 0], [0, force, 0], [0, 0, force]];
     const free = after([]);
-    const most = Math.max(...axes.map((axis, k) => Math.abs(
+    const axes = [[force, 0, 0], [0, force, 0], [0, 0, force]];
+    return Math.max(...axes.map((axis, k) => Math.abs(
       after(patch.map(({ vertex, share }) => ({ vertex, force: axis.map((f) => f * share) }))).sub(free).getComponent(k))));
-    const time = steps * PULL_STEP;
-    const bare = 1e-6 * character.height; // held by bone: no force moves it
-    return most > bare * 1e-3 ? (force * time * time) / (2 * most) : 0;
   }
 
   move(id, x, y) {
@@ -111,10 +121,10 @@ export class Pull {
     if (length > 0) grab.offset.multiplyScalar(reach / (reach + length)); // the farther, the harder
   }
 
-  /** A pull that no pointer makes: from a vertex along an offset [m]. */
-  hold(id, vertex, offset) {
+  /** A pull that no pointer makes: from a vertex along an offset [m], for so many seconds. */
+  hold(id, vertex, offset, seconds) {
     const patch = this.#patch(vertex);
-    this.grabs.set(id, { vertex, patch, mass: this.#mass(patch), offset, last: null });
+    this.grabs.set(id, { vertex, patch, mass: this.#mass(patch), offset, last: null, left: seconds });
   }
 
   end(id) {
@@ -124,6 +134,7 @@ export class Pull {
 
   /** Forces for the next step. The patch shall be displaced by the offset, wherever the rig carries it meanwhile. */
   apply() {
+    for (const [id, grab] of this.grabs) if (grab.left !== undefined && (grab.left -= PULL_STEP) < 0) this.end(id);
     if (!this.active) return;
     const u = this.flesh.state.displacements(), pulls = [];
     for (const grab of this.grabs.values()) {

@@ -60,6 +60,7 @@ export class Stage {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.scale = software ? 0.75 : 1;
+    this.inset = 0; // pixels on the right that something else covers
     this.frameSeconds = 1 / 60;
     this.lost = false;
     this.onRestored = () => {};
@@ -114,19 +115,20 @@ export class Stage {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2) * this.scale);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
-    if (this.box && !this.touched) this.frame(this.box);
+    this.camera.setViewOffset(width, height, this.inset / 2, 0, width, height);
+    if (this.box && !this.touched) this.frame(this.box, this.front);
   }
 
-  /** Puts camera, light and ground around a box. */
-  frame(box) {
+  /** Puts camera, light and ground around a box; things that stand side by side are seen from the front. */
+  frame(box, front = false) {
     this.box = box;
+    this.front = front;
     const size = box.getSize(new Vector3()), middle = box.getCenter(new Vector3());
     const radius = 0.5 * size.length(), upright = Math.tan((this.camera.fov * Math.PI) / 360);
-    const across = upright * this.camera.aspect;
-    // Room for title, player and, where there is any beside it, panel.
-    const distance = Math.max((0.66 * size.y) / upright, (0.66 * Math.max(size.x, size.z * 0.7)) / across) + 0.5 * size.z;
-    const from = new Vector3(0.42, 0.2, 1).normalize().multiplyScalar(distance);
+    const { clientWidth } = this.canvas, across = upright * this.camera.aspect * (1 - this.inset / Math.max(clientWidth, 1));
+    // With room for title and player.
+    const distance = Math.max((0.66 * size.y) / upright, (0.6 * Math.max(size.x, size.z * 0.7)) / across) + 0.5 * size.z;
+    const from = new Vector3(front ? 0.12 : 0.42, 0.2, 1).normalize().multiplyScalar(distance);
     // The bar below takes room: what is shown stands a little above the middle.
     this.controls.target.copy(middle).y -= 0.05 * size.y;
     this.camera.position.copy(this.controls.target).add(from);
@@ -151,7 +153,7 @@ export class Stage {
     const shadow = this.key.shadow.camera, reach = 1.5 * radius;
     Object.assign(shadow, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * radius, far: 10 * radius });
     shadow.updateProjectionMatrix();
-    this.key.shadow.normalBias = 0.004 * radius;
+    this.key.shadow.normalBias = 0.02 * radius;
   }
 
   /** Draws; `seconds` since the last picture tell whether the machine keeps up. */

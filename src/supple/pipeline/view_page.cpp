@@ -81,11 +81,11 @@ Result<std::string> fill_view_page(std::string_view page, const ViewThing& thing
 }
 
 Result<std::filesystem::path> find_view_page() {
-  std::error_code unknown;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  std::error_code none;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
   for (const char* place : {"../share/supple/view.html", "../web/view.html"}) {
     const std::filesystem::path page = (program.parent_path() / place).lexically_normal();
-    if (!unknown && std::filesystem::is_regular_file(page, unknown)) return page;
+    if (!program.empty() && std::filesystem::is_regular_file(page, none)) return page;
   }
   return input_error("the web part isn't built, so there is no page to show things in; build it with `./go web`");
 }

@@ -60,33 +60,36 @@ inline Pack<float, 8> rounded_to_half(Pack<float, 8> whole) {
   return select(whole > Lanes(-65520.0F), within, -infinite);
 }
 
-#ifdef __F16C__
+/// Where no instruction widens them (WebAssembly), doing it takes longer than reading twice as much: the same numbers
+/// are kept in single precision there.
 struct alignas(16) HalfPack {
+#ifdef __F16C__
   std::array<std::uint16_t, 8> bits{};
 
   void set(int lane, float value) { bits[to_size(lane)] = to_half(value); }
-};
-
-inline Pack<float, 8> widened(const HalfPack& half) {
-  return {_mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(half.bits.data())))};
-}
-inline HalfPack narrowed(const Pack<float, 8>& whole, HalfPack) {
-  HalfPack half;
-  _mm_store_si128(reinterpret_cast<__m128i*>(half.bits.data()), _mm256_cvtps_ph(whole.v, _MM_FROUND_TO_NEAREST_INT));
-  return half;
-}
 #else
-/// Where no instruction widens them (WebAssembly), doing it takes longer than reading twice as much: the same numbers,
-/// kept in single precision.
-struct alignas(32) HalfPack {
   Pack<float, 8> whole = Pack<float, 8>(0.0F);
 
   void set(int lane, float value) { whole.set(lane, from_half(to_half(value))); }
+#endif
 };
 
-inline Pack<float, 8> widened(const HalfPack& half) { return half.whole; }
-inline HalfPack narrowed(const Pack<float, 8>& whole, HalfPack) { return {rounded_to_half(whole)}; }
+inline Pack<float, 8> widened(const HalfPack& half) {
+#ifdef __F16C__
+  return {_mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(half.bits.data())))};
+#else
+  return half.whole;
 #endif
+}
+inline HalfPack narrowed(const Pack<float, 8>& whole, HalfPack) {
+#ifdef __F16C__
+  HalfPack half;
+  _mm_store_si128(reinterpret_cast<__m128i*>(half.bits.data()), _mm256_cvtps_ph(whole.v, _MM_FROUND_TO_NEAREST_INT));
+  return half;
+#else
+  return {rounded_to_half(whole)};
+#endif
+}
 
 // What is stored as it is.
 template <class T, int W>
