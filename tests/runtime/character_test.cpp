@@ -361,13 +361,18 @@ TEST(CharacterState, WorldMatricesAreJointsToo) {
   EXPECT_LT(largest_difference(displacements(local), displacements(world)), 5e-3F * largest(displacements(local)));
 }
 
-TEST(CharacterState, ForcesPull) {
-  CharacterState sagging = new_state(), pulled = new_state({.damping = 0.5}), blown = new_state();
-  sagging.set_gravity({0, 0, -9.81F});
+int tip_of_limb() {
   int tip = 0;
   const auto& rest = limb_file().limb.character.meshes[0].surface.vertices;
   for (std::size_t v = 0; v < rest.size(); ++v)
     if (rest[v].y() + rest[v].x() > rest[to_size(tip)].y() + rest[to_size(tip)].x()) tip = static_cast<int>(v);
+  return tip;
+}
+
+TEST(CharacterState, ForcesPull) {
+  CharacterState sagging = new_state(), pulled = new_state({.damping = 0.5}), blown = new_state();
+  sagging.set_gravity({0, 0, -9.81F});
+  const int tip = tip_of_limb();
   const FleshPull pulls[] = {{tip, {20, 0, 0}}, {-3, {1, 1, 1}}};
   pulled.set_pulls(pulls);
   blown.set_wind({10, 0, 0}, 2);
@@ -388,10 +393,7 @@ TEST(CharacterState, ForcesPull) {
 // Clapeyron: flesh that a small force holds has stored half of what the force would do on its whole way.
 TEST(CharacterState, EnergyIsTheWorkOfAForce) {
   CharacterState state = new_state({.damping = 0.5});
-  int vertex = 0;
-  const auto& rest = limb_file().limb.character.meshes[0].surface.vertices;
-  for (std::size_t v = 0; v < rest.size(); ++v)
-    if (rest[v].y() + rest[v].x() > rest[to_size(vertex)].y() + rest[to_size(vertex)].x()) vertex = static_cast<int>(v);
+  const int vertex = tip_of_limb();
   const FleshPull pull = {vertex, {2, 0, 0}};
   state.set_pulls({&pull, 1});
   for (int k = 0; k < 600; ++k) state.advance(1.0 / 120);
