@@ -13,7 +13,8 @@ import { Pull, PULL_STEP } from './pull.js';
 
 const JOINT_STEP = 1 / 90; // [s] between two poses, at most
 const LONGEST = 0.25; // [s]: a longer pause is a pause
-const JUMP = 0.12; // [s] of a clip in one step: that is no motion, but a cut
+const JUMP = 0.5; // [s] of a clip in one step: that is no motion, but a cut
+const HASTE = 2.5; // how much faster than it was made a clip goes by while somebody scrubs it, at most
 
 /** Materials show how far flesh has gone, on request. */
 function makePaint() {
@@ -199,8 +200,13 @@ export class LiveCharacter {
   }
 
   #pose(player, anew, seconds) {
-    const jump = Math.abs(player.time - this.last.time);
-    if ((anew && this.jumpsAtEnd) || (!anew && jump > seconds + JUMP)) this.flesh.state.cut();
+    const jump = player.time - this.last.time;
+    if ((anew && this.jumpsAtEnd) || (!anew && Math.abs(jump) > JUMP)) this.flesh.state.cut();
+    else if (!anew && Math.abs(jump) > 1.01 * seconds) {
+      this.last.time += Math.sign(jump) * Math.min(Math.abs(jump), HASTE * seconds);
+      for (const actor of this.actors) actor.poseAt(this.last.time, seconds);
+      return;
+    }
     this.last.time = player.time;
     for (const actor of this.actors) actor.poseAt(player.time, seconds);
   }

@@ -36,7 +36,7 @@ function poke(thing, stage) {
   const { pull } = thing;
   if (pull.active) return;
   const bounds = stage.canvas.getBoundingClientRect();
-  const hit = pull.hit(bounds.left + bounds.width / 2, bounds.top + bounds.height / 2);
+  const hit = pull.hit(bounds.left + (bounds.width - stage.inset) / 2, bounds.top + bounds.height / 2);
   if (!hit) return;
   const up = stage.camera.up.clone().applyQuaternion(stage.camera.quaternion);
   pull.hold('key', hit.vertex, up.multiplyScalar(0.1 * thing.character.height), 0.25);
