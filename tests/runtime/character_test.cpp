@@ -397,10 +397,7 @@ TEST(CharacterState, EnergyIsTheWorkOfAForce) {
   const FleshPull pull = {vertex, {2, 0, 0}};
   state.set_pulls({&pull, 1});
   for (int k = 0; k < 600; ++k) state.advance(1.0 / 120);
-  const Floats u = displacements(state);
-  double work = 0;
-  for (std::size_t i = 0; i < 3; ++i) work += 0.5 * u[3 * to_size(vertex) + i] * pull.force[i];
-  EXPECT_GT(work, 0);
+  const double work = 0.5 * pull.force[0] * displacements(state)[3 * to_size(vertex)];
   const auto [elastic, kinetic] = state.energy();
   EXPECT_NEAR(elastic, work, 0.03 * work);
   EXPECT_LT(kinetic, 1e-4 * work);
@@ -415,7 +412,6 @@ TEST(CharacterState, DriveScalesTheMotion) {
     }
   Floats doubled = displacements(some);
   for (float& x : doubled) x *= 2;
-  EXPECT_GT(largest(doubled), 0);
   // The motion is lively, and elastic forces aren't quite linear in it: 0.19 of the largest was measured.
   EXPECT_LT(largest_difference(doubled, displacements(twice)), 0.3F * largest(doubled));
   EXPECT_LT(largest(displacements(none)), 1e-3F * largest(doubled));
