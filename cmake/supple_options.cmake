@@ -11,9 +11,6 @@ if(SUPPLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SUPPLE_CCACHE})
 endif()
 
-# The compiler takes a tenth longer for -O3 and gains nothing by it outside the kernels, which have it (supple_unity.cmake).
-string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
-
 add_library(supple_options INTERFACE)
 target_compile_features(supple_options INTERFACE cxx_std_20)
 target_compile_options(supple_options INTERFACE -Wall -Wextra -Wpedantic -Wno-psabi)

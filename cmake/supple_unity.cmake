@@ -1,7 +1,7 @@
 # Few large translation units in place of many small ones: most of a compiler's time goes into the same templates again
 # and again. Files of one room (the first folder of their path) are compiled together, in the order of their paths, up to
 # `kilobytes` of them; what is listed in `KERNELS` stays alone, because how its loops are inlined is measured and must not
-# depend on its neighbours, and is optimised to the utmost.
+# depend on its neighbours.
 function(supple_unity target kilobytes)
   cmake_parse_arguments(arg "" "" "KERNELS" ${ARGN})
   get_target_property(sources ${target} SOURCES)
@@ -20,7 +20,6 @@ function(supple_unity target kilobytes)
       endif()
     endforeach()
     if(alone)
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
       continue()
     endif()
     string(REGEX REPLACE "/.*" "" room "${place}")

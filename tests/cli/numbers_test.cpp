@@ -26,6 +26,8 @@ const std::map<std::string, std::vector<std::string>> calls = {
     {"inspect", {"missing.veg"}},
     {"bake", {"missing.glb", "-o", "x.glb"}},
     {"compare", {"missing.glb"}},
+    {"preview", {"missing.glb", "-o", "x.png"}},
+    {"view", {"missing.glb", "-o", "x.html"}},
     {"convert", {"missing.veg", "x.veg"}},
     {"mesh", {"missing.obj", "-o", "x.veg"}},
     {"modes", {"missing.veg"}},
@@ -103,10 +105,14 @@ TEST_F(Numbers, EveryOptionRefusesOrTakesZeroNegativeAndHuge) {
   ASSERT_EQ(supple({"build", "beam.veg", "--fix", "min-x", "-n", "3", "-r", "4", "-o", "beam.supple"}).code, 0);
   spill(path("ball.csv"), "0,4.5,0.5,0.5\n0.01,4.4,0.5,0.5\n");
   const std::string character = "x_shape.glb";
+  spill(path("empty.html"), "<html><!--supple:data--></html>");
+  ASSERT_EQ(supple({"bake", character, "-o", "soft.glb", "--tets", "300", "--size", "3", "--to", "0.05"}).code, 0);
   // What keeps each verb short; an option that is tried takes the place of its own.
   const std::map<std::string, std::vector<std::string>> small = {
       {"bake", {character, "--output=y.glb", "--tets=300", "--size=3", "--to=0.05", "--preroll=0.05"}},
       {"compare", {character, "--tets=300", "--sizes=3", "--seconds=0.05", "--known-only"}},
+      {"preview", {"soft.glb", "--output=p.png", "--width=16", "--height=16", "--fps=2", "--seconds=0.5"}},
+      {"view", {character, "--output=v.html", "--page=empty.html", "--tets=300", "--size=3"}},
       {"mesh", {"skin.obj", "--output=m.veg", "--tets=300"}},
       {"modes", {"beam.veg", "--fix=min-x", "--modes=2"}},
       {"solve", {"beam.veg", "--fix=min-x", "--duration=0.05", "--output=s"}},

@@ -31,6 +31,7 @@ const std::vector<Writer>& writers() {
   static const std::vector<Writer> all = {
       {"bake", {"x.glb", "-o", "OUT", "--tets", "400", "--size", "4", "--to", "0.2"}, "new.glb", "", "x.glb"},
       {"build", {"beam.veg", "--fix", "min-x", "-n", "3", "-r", "4", "-o", "OUT"}, "new.supple", "", ""},
+      {"view", {"x.glb", "--baked", "--page", "empty.html", "-o", "OUT"}, "new.html", "", ""},
       {"convert", {"beam.veg", "OUT"}, "new.veg", "", "beam.veg"},
       {"mesh", {"skin.obj", "-o", "OUT", "--tets", "300"}, "new.veg", "", ""},
       {"modes", {"beam.veg", "--fix", "min-x", "-n", "2", "--vtu", "OUT"}, "new.vtu", "", ""},
@@ -65,6 +66,7 @@ class Outputs : public CliTest {
           "mesh = \"beam.supple\"\n[[force]]\nselect = \"max-x\"\ntotal = [0, -1, 0]\n[solver]\nkind = \"dynamic\"\n"
           "dt = 0.01\nduration = 0.05\n");
     spill(path("ball.csv"), "0,4.5,0.5,0.5\n0.01,4.4,0.5,0.5\n");
+    spill(path("empty.html"), "<html><!--supple:data--></html>");
   }
 
   std::vector<std::string> command(const Writer& writer, const std::string& output) const {
@@ -114,10 +116,11 @@ TEST_F(Outputs, AreWrittenAndWrittenAgain) {
   EXPECT_EQ(leftovers(), std::vector<std::string>());
 }
 
-/// So that a new verb is tried as well. Two write only what all verbs may: JSON, and tables like it.
+/// So that a new verb is tried as well. Two write only what all verbs may: JSON, and tables like it; and one needs a
+/// program that draws, which not every build has.
 TEST_F(Outputs, EveryVerbIsTriedAndLooksAtAllItsFilesBeforeTheWork) {
-  std::map<std::string, std::vector<std::string>> calls = {{"compare", {"compare", "x.glb"}},
-                                                           {"bench", {"bench", "fem"}}};
+  std::map<std::string, std::vector<std::string>> calls = {
+      {"compare", {"compare", "x.glb"}}, {"bench", {"bench", "fem"}}, {"preview", {"preview", "x.glb", "-o", "p.png"}}};
   for (const Writer& writer : writers())
     calls[writer.verb] = command(writer, "never" + fs::path(writer.output).extension().string());
   calls["inspect"].pop_back();  // its output is the JSON itself

@@ -103,7 +103,7 @@ TEST_F(ComparisonTest, DrawsASheetAndAFilm) {
       make_preview(*offscreen, *compared(rigid(), soft()), film, [](std::size_t, std::size_t) {});
   ASSERT_TRUE(preview.ok()) << preview.error().message;
   ASSERT_EQ(preview->frames.size(), 10u);
-  EXPECT_EQ(preview->frames[0].width, 96);
+  EXPECT_EQ(preview->frames[0].width, 3 * 48);  // rigid, soft, and the map
   EXPECT_NE(preview->frames[0].rgba, preview->frames[5].rgba);
   film.clip = "bent";
   EXPECT_EQ(make_preview(*offscreen, *compared(rigid(), soft()), film, {}).error().kind, ErrorKind::usage);

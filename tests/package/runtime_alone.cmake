@@ -62,8 +62,9 @@ function(find_read_files result)
   run_or_fail(${NINJA} -C ${WORK} -t deps)
   files_in_records(${WORK} "${output}" files)
   if(archive)
-    file(GLOB_RECURSE objects RELATIVE ${BUILD} ${BUILD}/src/supple/CMakeFiles/supple_runtime.dir/*.o
-         ${BUILD}/src/supple/CMakeFiles/supple_runtime.dir/*.gch)
+    # As the build knows them: its folder may still have objects of an earlier version.
+    run_or_fail(${NINJA} -C ${BUILD} -t inputs src/supple/libsupple_runtime.a)
+    string(REGEX MATCHALL "[^\n]*supple_runtime\\.dir/[^\n]*\\.(o|gch)" objects "${output}")
     run_or_fail(${NINJA} -C ${BUILD} -t deps ${objects})
     files_in_records(${BUILD} "${output}" more)
     list(APPEND files ${more})

@@ -70,7 +70,7 @@ Result<TonedRun> simulate_measured(const SoftCharacter& soft, const Clip& clip, 
 Result<TonedRun> tone_down(const SoftCharacter& soft, const Clip& clip, SimulateSettings settings, double most,
                            Progress& progress) {
   constexpr double inside = 0.93;
-  constexpr int most_tries = 6;
+  constexpr int most_tries = 10;
   double tone = 1;
   for (int tries = 1;; ++tries) {
     Result<TonedRun> result = simulate_measured(soft, clip, settings, progress);
