@@ -112,7 +112,7 @@ TEST_F(Numbers, EveryOptionRefusesOrTakesZeroNegativeAndHuge) {
       {"bake", {character, "--output=y.glb", "--tets=300", "--size=3", "--to=0.05", "--preroll=0.05"}},
       {"compare", {character, "--tets=300", "--sizes=3", "--seconds=0.05", "--known-only"}},
       {"preview", {"soft.glb", "--output=p.png", "--width=16", "--height=16", "--fps=2", "--seconds=0.5"}},
-      {"view", {character, "--output=v.html", "--page=empty.html", "--tets=300", "--size=3"}},
+      {"view", {character, "--baked", "--output=v.html", "--page=empty.html"}},  // builds as bake does
       {"mesh", {"skin.obj", "--output=m.veg", "--tets=300"}},
       {"modes", {"beam.veg", "--fix=min-x", "--modes=2"}},
       {"solve", {"beam.veg", "--fix=min-x", "--duration=0.05", "--output=s"}},
