@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers' characters that jump, fall, strike and die: every clip of them, as it comes. No step breaks down, flesh
-// stays on the body, and no vertex leaves its neighbours. With SUPPLE_NIGHTLY (./go nightly) every character of the
-// collection in every feel, and with flesh of 0.5 to 30 Hz and damping ratios of 0 to 1.
+// stays on the body, and no vertex leaves its neighbours, but for some that are known to. With SUPPLE_NIGHTLY (./go
+// nightly) every character of the collection in every feel, and with flesh of 0.5 to 30 Hz and damping ratios of 0
+// to 1.
 #include "supple/pipeline/character/exaggeration.h"
 #include "supple/pipeline/character/feel.h"
 #include "support/skin_spikes.h"
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace supple::violent_motion_test {
@@ -71,6 +73,15 @@ class WholeCharacter {
 };
 
 constexpr double seen_spike = 0.01;  // of the height
+/// A fault that isn't repaired: on meshes as coarse as these tests', single vertices of these leave their neighbours.
+/// By night they fail, by day all others are held to it.
+constexpr std::string_view known_to_spike[] = {"farm_sheep/Sheep.gltf",
+                                               "godot_mannequiny/mannequiny.glb",
+                                               "kaykit_barbarian/Barbarian.glb",
+                                               "quat_trex/Trex.glb",
+                                               "quat_knightcharacter/KnightCharacter.glb",
+                                               "quat_wolf/Wolf.glb",
+                                               "three_robotexpressive/RobotExpressive.glb"};
 
 class ViolentMotion : public testing::TestWithParam<const char*> {
  protected:
@@ -106,7 +117,8 @@ class ViolentMotion : public testing::TestWithParam<const char*> {
 
 TEST_P(ViolentMotion, BreaksNoStepAndKeepsTheFleshOn) {
   const bool night = std::getenv("SUPPLE_NIGHTLY") != nullptr;
-  const double largest = play_all(numbers_of(Feel::natural).damping, "natural", night ? seen_spike : 1);
+  const bool spiky = std::ranges::find(known_to_spike, std::string_view(GetParam())) != std::end(known_to_spike);
+  const double largest = play_all(numbers_of(Feel::natural).damping, "natural", spiky && !night ? 1 : seen_spike);
   RecordProperty("peak_percent", std::to_string(100 * largest));
   EXPECT_GT(largest, 1e-3);
 }
