@@ -8,7 +8,6 @@
 #include "supple/offline/modes/mass_pca.h"
 
 #include <fmt/format.h>
-#include <Eigen/Cholesky>
 
 #include <cmath>
 
@@ -258,7 +257,7 @@ class Figures {
     const BlockMatrix& mass = body->consistent_mass();
     const auto missed = [&](const MatX& wanted, const MatX& U) {
       const MatX MU = multiply_columns(mass, U);
-      const MatX rest = wanted - U * (U.transpose() * MU).ldlt().solve(MU.transpose() * wanted);
+      const MatX rest = wanted - U * solve_symmetric(U.transpose() * MU, MatX(MU.transpose() * wanted));
       return std::sqrt(mass_norms(mass, rest).squaredNorm() / mass_norms(mass, wanted).squaredNorm());
     };
     add("between", "interpolated_basis_missed", missed(own.basis, blend), "");

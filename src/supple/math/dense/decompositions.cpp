@@ -3,7 +3,10 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
 #include <Eigen/SVD>
+#include <algorithm>
 
 namespace supple {
 
@@ -40,6 +43,40 @@ VecX PositiveFactor::solve(const VecX& b) const { return factor_->llt.solve(b); 
 MatX PositiveFactor::solve(const MatX& b) const { return factor_->llt.solve(b); }
 MatX PositiveFactor::orthonormal(const MatX& X) const {
   return factor_->llt.matrixL().solve(X.transpose()).transpose();
+}
+
+VecX solve_symmetric(const MatX& A, const VecX& b) { return Eigen::LDLT<MatX>(A).solve(b); }
+MatX solve_symmetric(const MatX& A, const MatX& b) { return Eigen::LDLT<MatX>(A).solve(b); }
+double smallest_pivot(const MatX& A) { return Eigen::LDLT<MatX>(A).vectorD().minCoeff(); }
+
+std::optional<MatX> pivoted_inverse(const MatX& A, double least) {
+  const Eigen::FullPivLU<MatX> factor(A);
+  // The estimate of the condition leaves out pivots that are nothing.
+  if (!factor.isInvertible() || factor.rcond() < least) return std::nullopt;
+  return factor.inverse();
+}
+
+RowElimination eliminate_rows(const MatX& A) {
+  const Eigen::FullPivLU<MatX> lu(A);
+  const Eigen::Index c = A.rows();
+  const auto& order = lu.permutationQ().indices();
+  return {std::vector<int>(order.data(), order.data() + order.size()),
+          -lu.matrixLU().leftCols(c).triangularView<Eigen::Upper>().solve(lu.matrixLU().rightCols(A.cols() - c))};
+}
+
+IndependentColumns independent_columns(const MatX& A, double threshold) {
+  Eigen::ColPivHouseholderQR<MatX> qr(A);
+  qr.setThreshold(threshold);
+  const auto& order = qr.colsPermutation().indices();
+  IndependentColumns result{{order.data(), order.data() + qr.rank()},
+                            qr.householderQ() * MatX::Identity(A.rows(), qr.rank())};
+  std::sort(result.kept.begin(), result.kept.end());
+  return result;
+}
+
+MatX orthogonal_complement(const MatX& B) {
+  const Eigen::HouseholderQR<MatX> qr(B);
+  return (qr.householderQ() * MatX::Identity(B.rows(), B.rows())).rightCols(B.rows() - B.cols());
 }
 
 MatX null_space(const MatX& A, double tolerance) {

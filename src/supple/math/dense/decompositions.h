@@ -13,6 +13,8 @@
 #include "supple/base/types.h"
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace supple {
 
@@ -50,6 +52,32 @@ class PositiveFactor {
   struct Factor;
   std::unique_ptr<Factor> factor_;
 };
+
+/// x of A x = b for a symmetric matrix that may be indefinite, of which the lower triangle is read.
+VecX solve_symmetric(const MatX& A, const VecX& b);
+MatX solve_symmetric(const MatX& A, const MatX& b);
+/// The smallest pivot of a symmetric matrix: not positive where the matrix isn't positive definite.
+double smallest_pivot(const MatX& A);
+
+/// A⁻¹ by complete pivoting; nothing where A is so near to a singular matrix that 1/condition < `least`.
+std::optional<MatX> pivoted_inverse(const MatX& A, double least);
+
+/// Unknowns of A x = 0, those first that the others determine: x_first = top · x_others.
+struct RowElimination {
+  std::vector<int> order;
+  MatX top;  ///< −U_first⁻¹ U_others
+};
+/// By complete pivoting of A = L U; A has full row rank.
+RowElimination eliminate_rows(const MatX& A);
+
+struct IndependentColumns {
+  std::vector<int> kept;  ///< ascending
+  MatX basis;             ///< orthonormal, of the space that they span
+};
+/// As many columns as are independent, to within `threshold` of the largest pivot.
+IndependentColumns independent_columns(const MatX& A, double threshold);
+/// Orthonormal columns that span all that is orthogonal to the columns of B, which are independent.
+MatX orthogonal_complement(const MatX& B);
 
 /// Combinations of columns that A maps to next to nothing: right singular vectors whose singular value is at most
 /// `tolerance`.

@@ -4,9 +4,6 @@
 #include "supple/math/dense/decompositions.h"
 #include "supple/math/sparse/sparse_factor.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-
 namespace supple {
 namespace {
 
@@ -52,24 +49,10 @@ class BorderedInverse final : public ConstrainedInverse {
   PositiveFactor S_;
 };
 
-/// The unknowns of a block, those first that the others determine: x_first = top · x_others.
-struct Elimination {
-  std::vector<int> order;
-  MatX top;  // −U_p⁻¹ U_n
-};
-
-Elimination eliminate_rows(const MatX& rows) {
-  const Eigen::FullPivLU<MatX> lu(rows);
-  const Eigen::Index c = rows.rows();
-  const auto& order = lu.permutationQ().indices();
-  return {std::vector<int>(order.data(), order.data() + order.size()),
-          -lu.matrixLU().leftCols(c).triangularView<Eigen::Upper>().solve(lu.matrixLU().rightCols(rows.cols() - c))};
-}
-
 /// Contacts eliminate their own vertex and leave Z sparse. Rows that nearly say the same have small pivots; their
 /// orthonormal basis has none, but fills Z.
-Elimination eliminate(const ConstraintBlock& block) {
-  Elimination sparse = eliminate_rows(block.rows);
+RowElimination eliminate(const ConstraintBlock& block) {
+  RowElimination sparse = eliminate_rows(block.rows);
   const bool safe = sparse.top.size() == 0 || sparse.top.cwiseAbs().maxCoeff() < largest_multiple;
   return safe ? sparse : eliminate_rows(block.basis.transpose());
 }
@@ -149,7 +132,7 @@ Sparse null_space(const ConstraintRows& rows, Eigen::Index size, double threshol
   std::vector<char> determined(to_size(size), 0);
   std::vector<Eigen::Triplet<double>> entries;
   for (const ConstraintBlock& block : rows.blocks()) {
-    const Elimination elimination = eliminate(block);
+    const RowElimination elimination = eliminate(block);
     const MatX& top = elimination.top;
     const auto unknown = [&](Eigen::Index k) { return block.columns[to_size(elimination.order[to_size(k)])]; };
     for (Eigen::Index i = 0; i < top.rows(); ++i) determined[to_size(unknown(i))] = 1;

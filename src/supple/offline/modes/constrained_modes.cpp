@@ -8,7 +8,6 @@
 #include "supple/math/dense/decompositions.h"
 
 #include <fmt/format.h>
-#include <Eigen/QR>
 
 #include <numbers>
 
@@ -132,9 +131,7 @@ struct ConstrainedBody::Impl {
   }
 
   Eigenpairs solve_dense(int count) const {
-    const Eigen::HouseholderQR<MatX> qr(rows.basis());
-    const MatX Z =
-        (qr.householderQ() * MatX::Identity(problem.size(), problem.size())).rightCols(problem.size() - rows.count());
+    const MatX Z = orthogonal_complement(rows.basis());
     const auto reduced = [&](const Sparse& A) -> MatX {
       return Z.transpose() * (A.selfadjointView<Eigen::Lower>() * Z);
     };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/modes/constraint_rows.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/mesh/disjoint_sets.h"
-
-#include <Eigen/QR>
 
 #include <algorithm>
 #include <map>
@@ -49,14 +48,11 @@ ConstraintBlock make_block(const SparseConstraints& B, const std::vector<Index>&
       transposed(place - block.columns.begin(), static_cast<Eigen::Index>(k)) = it.value() / length;
     }
   }
-  Eigen::ColPivHouseholderQR<MatX> qr(transposed);
-  qr.setThreshold(redundant);
-  const Eigen::Index rank = qr.rank();
-  std::vector<int> kept(qr.colsPermutation().indices().data(), qr.colsPermutation().indices().data() + rank);
-  std::sort(kept.begin(), kept.end());
-  block.rows.resize(rank, transposed.rows());
-  for (Eigen::Index k = 0; k < rank; ++k) block.rows.row(k) = transposed.col(kept[to_size(k)]);
-  block.basis = qr.householderQ() * MatX::Identity(transposed.rows(), rank);
+  IndependentColumns independent = independent_columns(transposed, redundant);
+  block.rows.resize(std::ssize(independent.kept), transposed.rows());
+  for (std::size_t k = 0; k < independent.kept.size(); ++k)
+    block.rows.row(static_cast<Eigen::Index>(k)) = transposed.col(independent.kept[k]);
+  block.basis = std::move(independent.basis);
   return block;
 }
 

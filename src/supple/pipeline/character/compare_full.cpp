@@ -5,11 +5,10 @@
 
 #include "supple/base/clock.h"
 #include "supple/fem/elastic_body.h"
+#include "supple/math/dense/decompositions.h"
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/pipeline/character/compare_engines.h"
-
-#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -217,7 +216,7 @@ double FullComparison::projection_error(const ReducedBody& reduced, std::span<co
     for (std::size_t i = 0; i < w.size(); ++i) basis += w[i] * *bases[i];
     const VecX f = basis.transpose() * (mass * run_.local[k]);
     const MatX own_mass = basis.transpose() * multiply_columns(mass, basis);
-    const VecX missed = run_.local[k] - basis * own_mass.ldlt().solve(f);
+    const VecX missed = run_.local[k] - basis * solve_symmetric(own_mass, f);
     left += built_.body.body.embedding.interpolate(turned(run_.turns[k], missed)).squaredNorm();
     total += run_.skin[k].squaredNorm();
   }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/deform/pose_space.h"
 
+#include "supple/math/dense/decompositions.h"
 #include "supple/rig/deform/shape_blocks.h"
-
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <cmath>
@@ -55,10 +54,10 @@ Result<PoseSpaceWeights> PoseSpaceWeights::create(PoseLayout layout, std::vector
   if (count == 1) {
     result.trained_ = MatX::Ones(1, 1);
   } else {
-    const Eigen::FullPivLU<MatX> factor(kernel);
-    if (factor.rcond() < 1e-12)
+    std::optional<MatX> inverse = pivoted_inverse(kernel, 1e-12);
+    if (!inverse)
       return input_error("The example poses leave the interpolation between them undecided; move or leave out one.");
-    result.trained_ = factor.inverse();
+    result.trained_ = *std::move(inverse);
   }
   result.metric_ = PoseMetric(layout);
   result.layout_ = std::move(layout);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/runtime/subspace/floating_body.h"
 
-#include <Eigen/Cholesky>
+#include "supple/math/dense/decompositions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,8 +58,7 @@ Result<FloatingBody> FloatingBody::create(const SubspaceModel& model, const Floa
   body.moments_ = body.inertia_.moments_at(zero);
   body.inertia_.mass_matrix(zero, body.moments_, A);
   const VecX scale = A.diagonal().cwiseSqrt().cwiseInverse();
-  const Eigen::LDLT<MatX> factor(scale.asDiagonal() * A * scale.asDiagonal());
-  if (!(factor.vectorD().minCoeff() > 1e-10)) {
+  if (!(smallest_pivot(scale.asDiagonal() * A * scale.asDiagonal()) > 1e-10)) {
     return input_error("the basis contains rigid motions or depends on itself; rebuild it without fixed vertices");
   }
   std::vector<Index> all(model.surface.rest_positions.size());
@@ -181,7 +180,7 @@ VecX FloatingBody::momenta() const {
 VecX FloatingBody::mass_solution(const VecX& momenta) const {
   MatX A(6 + size(), 6 + size());
   inertia_.mass_matrix(state_.q, moments_, A);
-  return A.ldlt().solve(momenta);
+  return solve_symmetric(A, momenta);
 }
 
 FloatingVelocity FloatingBody::velocity() const {
