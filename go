@@ -371,6 +371,21 @@ verb_install() {
   cmake --install "build/$(preset)" --prefix "$1"
 }
 
+# One .deb of everything that is installed; --try installs it on a bare Debian 12 and bakes a character there.
+verb_package() {
+  need build viewer package
+  local name file
+  name=$(preset)
+  build supple_gallery supple_c -- -DSUPPLE_GALLERY=ON
+  (cd "build/$name" && cpack -G DEB -B "$PWD/../package" >/dev/null) || die "cpack failed: cd build/$name && cpack -G DEB says why."
+  file=$(find build/package -maxdepth 1 -name '*.deb' -print -quit)
+  say "the package is $file; install it with: sudo apt install ./$file"
+  [[ ${1:-} == --try ]] || return 0
+  need fresh
+  rm -rf build/fresh/clone
+  as_root cmake/fresh_debian.sh build/fresh "$PWD/$file"
+}
+
 # What `demo` and `test` install, configure and build, without compiling any of it: run by `./go fresh --quick`.
 verb_parts() {
   need build test viewer
@@ -415,6 +430,8 @@ verb_help() {
   web [--test]     the runtime as WebAssembly with its JavaScript package, and the page of
                    ./supple view (build/web); with --test drives the page in Chromium
   install FOLDER   installs command, libraries and find_package files
+  package [--try]  the same as one .deb in build/package; --try installs it on a bare Debian 12
+                   and bakes a character there
 
   asan             unit tests under the address and undefined-behaviour sanitizers
   tsan             two threads with one character under the thread sanitizer
@@ -435,7 +452,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | web | install | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | web | install | package | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

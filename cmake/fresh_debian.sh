@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # fresh_debian.sh FOLDER VERB…: makes a bare Debian 12 in FOLDER/root, moves FOLDER/clone into it and runs `./go VERB`
-# there, for each verb. Needs root. Everything is unmounted and removed at the end, whatever happens; downloaded
+# there, for each verb. A verb that ends in .deb is a package: it is installed instead, and bakes a character. Needs root. Everything is unmounted and removed at the end, whatever happens; downloaded
 # packages of the bare system stay in FOLDER/cache.
 set -euo pipefail
 
@@ -82,11 +82,29 @@ mount_host_parts() {
   mount -o remount,bind,ro "$home/shared"
 }
 
+in_root() {
+  chroot "$root" env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    DEBIAN_FRONTEND=noninteractive ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} "$@"
+}
+
 run_verb() {
   say "./go $1 on a bare Debian 12"
-  chroot "$root" env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-    bash -c 'cd /home/supple/supple && "$@"' bash ./go "$1"
+  in_root bash -c 'cd /home/supple/supple && "$@"' bash ./go "$1"
+}
+
+# What somebody does who has never seen the source: install the package, bake a character.
+try_package() {
+  local attempt
+  say "$(basename "$1") on a bare Debian 12"
+  cp "$1" "$root/tmp/package.deb"
+  for attempt in 1 2 3 4 5; do
+    in_root apt-get update -qq && in_root apt-get install -y -qq --no-install-recommends /tmp/package.deb >/dev/null && break
+    ((attempt < 5)) || { say "apt-get could not install the package"; return 1; }
+    sleep $((attempt * 10))
+  done
+  in_root supple example mascot -o /tmp/mascot --quiet
+  in_root supple bake /tmp/mascot/mascot.glb -o /tmp/mascot_soft.glb --quality draft --tets 1500 --quiet
+  in_root supple inspect /tmp/mascot_soft.glb
 }
 
 main() {
@@ -98,11 +116,13 @@ main() {
   bootstrap
   copy_package_sources
   mkdir -p "$home"
-  mv "$folder/clone" "$home/supple"
-  chown -R root:root "$home/supple"
+  if [[ -d $folder/clone ]]; then
+    mv "$folder/clone" "$home/supple"
+    chown -R root:root "$home/supple"
+  fi
   mount_host_parts
   for verb in "${verbs[@]}"; do
-    run_verb "$verb"
+    if [[ $verb == *.deb ]]; then try_package "$verb"; else run_verb "$verb"; fi
   done
   say "passed: ${verbs[*]}"
 }

@@ -61,3 +61,4 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/supple-config.cmake.in $
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/supple-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/supple-config.cmake ${PROJECT_BINARY_DIR}/supple-config-version.cmake
         DESTINATION ${package_dir})
+include(${CMAKE_CURRENT_LIST_DIR}/supple_package.cmake)
