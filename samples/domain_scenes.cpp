@@ -3,6 +3,7 @@
 
 #include "supple/mesh/box.h"
 #include "supple/mesh/low_side.h"
+#include "supple/rig/pose.h"
 
 #include <fmt/format.h>
 #include <Eigen/Geometry>
@@ -63,7 +64,7 @@ struct Rod {
       const double x = v.x() - 1, z = v.z() - 1, t = v.y();
       // A square becomes a disc.
       const Vec3 disc(x * std::sqrt(1 - z * z / 2), 0, z * std::sqrt(1 - x * x / 2));
-      const Eigen::Quaterniond turn = Eigen::Quaterniond::FromTwoVectors(Vec3::UnitY(), direction(t));
+      const Quat turn = rotation_between(Vec3::UnitY(), direction(t));
       v = centre(t) + radius(t) * (turn * disc);
     }
     set_uniform_material(box, material);

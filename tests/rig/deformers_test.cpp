@@ -91,7 +91,7 @@ TEST(Wire, TurnsAboutAnyAxisWhenTwistedAsMuch) {
   const StackRig rig(rest, {std::make_shared<Wire>(settings, rest)});
   for (const double degrees : {-170.0, -95.0, 20.0, 100.0, 350.0, 1000.0}) {
     const Quat rotation = turn(degrees, Vec3(0.3, 1, -0.2));
-    const Quat least = Quat::FromTwoVectors(Vec3::UnitY(), rotation * Vec3::UnitY());
+    const Quat least = rotation_between(Vec3::UnitY(), rotation * Vec3::UnitY());
     const Eigen::AngleAxisd beyond(least.conjugate() * rotation);
     std::vector<double> p(36, 0.0);
     for (std::size_t k = 0; k < 9; ++k) {
@@ -137,7 +137,7 @@ Vec3 moved_by_wire(const Wire::Settings& settings, const Vec3& x, double u, std:
   const Eigen::Vector4d now = curve(t, true);
   const Quat twist(Eigen::AngleAxisd(now[3] * std::numbers::pi / 180, tangent(false)));
   return now.head<3>() +
-         Quat::FromTwoVectors(tangent(false), tangent(true)) * (twist * (x - curve(t, false).head<3>()));
+         rotation_between(tangent(false), tangent(true)) * (twist * (x - curve(t, false).head<3>()));
 }
 
 TEST(Wire, IsWhatItsDefinitionSays) {

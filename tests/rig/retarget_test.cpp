@@ -171,10 +171,10 @@ TEST(Retarget, FeetStandStill) {
         Vec3 out = (knee_side - a) - u * u.dot(knee_side - a);
         const Vec3 knee = a + upper * (cosine * u + std::sqrt(1 - cosine * cosine) * out.normalized());
         rotate_in_world(person, solved, thigh,
-                        Quat::FromTwoVectors(world_matrix(person, solved, shin).translation() - a, knee - a));
+                        rotation_between(world_matrix(person, solved, shin).translation() - a, knee - a));
         const Vec3 b = world_matrix(person, solved, shin).translation();
         rotate_in_world(person, solved, shin,
-                        Quat::FromTwoVectors(world_matrix(person, solved, foot).translation() - b, ankle - b));
+                        rotation_between(world_matrix(person, solved, foot).translation() - b, ankle - b));
         return solved;
       };
       const Pose solved = solve();

@@ -20,7 +20,7 @@ bool beam_bends() {
 
 bool bakes(const char* input, const char* output) {
   supple::BakeFileSettings settings;
-  settings.tets = 1500;
+  settings.tets = 600;
   settings.coordinates = 12;
   settings.cache = false;
   const supple::Result<supple::BakedFile> baked = supple::bake_file(input, output, settings);
