@@ -6,6 +6,7 @@
 #include "supple/base/clock.h"
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
+#include "supple/export/played_frames.h"
 #include "supple/pipeline/character/clip_frames.h"
 #include "supple/pipeline/character/exaggeration.h"
 #include "supple/pipeline/character/own_place.h"
@@ -124,6 +125,14 @@ WrittenCharacter written_character(const CharacterSource& source) {
 
 // ---- simulation -----------------------------------------------------------------------------------------------------
 
+void take_measure(MotionMeasure measure, BakedClipReport& report) {
+  report.peak = measure.peak;
+  report.peak_time = measure.peak_time;
+  report.peak_part = std::move(measure.peak_part);
+  report.rms = measure.rms;
+  report.parts = std::move(measure.parts);
+}
+
 BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& character, double rate, double height) {
   const ClipRunReport run = framed.run->report();
   BakedClipReport report;
@@ -144,12 +153,9 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.solved_frames = run.solved_frames;
   report.penetration = run.penetration;
   report.residual = run.residual;
-  MotionMeasure measure = measure_motion(character, framed);
-  report.peak = measure.peak;
-  report.peak_time = measure.peak_time;
-  report.peak_part = std::move(measure.peak_part);
-  report.rms = measure.rms;
-  report.parts = std::move(measure.parts);
+  take_measure(measure_motion(character, framed), report);
+  report.simulated_peak = report.peak;
+  report.simulated_rms = report.rms;
   return report;
 }
 
@@ -288,6 +294,48 @@ CacheFormat cache_format(BakeFormat format) {
   }
 }
 
+/// How far what is played is from what was simulated, in the file's units.
+struct PlayedError {
+  double largest = 0, squares = 0, motion = 0, count = 0;
+
+  void add(std::span<const Vec3> played, std::span<const Vec3> simulated) {
+    for (std::size_t v = 0; v < played.size(); ++v) {
+      const double squared = (played[v] - simulated[v]).squaredNorm();
+      largest = std::max(largest, std::sqrt(squared));
+      squares += squared;
+      motion += simulated[v].squaredNorm();
+      ++count;
+    }
+  }
+  double rms(double sum) const { return std::sqrt(sum / std::max(1.0, count)); }
+};
+
+/// What viewers of the file will see of each clip, in place of what was simulated, and how far it is off.
+Status measure_written(const CharacterSource& source, const SoftMotion& motion, BakeReport& report) {
+  Result<PlayedFrames> played = PlayedFrames::create(motion, report.glb.written, report.glb.written_clips);
+  SUPPLE_RETURN_IF_ERROR(played);
+  const double metres_per_unit = source.recipe.scale;
+  PlayedError error;
+  std::vector<Vec3> simulated;
+  Index first = 0;
+  for (std::size_t c = 0; c < motion.clips.size(); ++c) {
+    const std::vector<double>& times = motion.clips[c].times;
+    const auto displace = [&](std::size_t f, std::span<Vec3> moved) {
+      played->frame(first + static_cast<Index>(f), moved);
+      simulated.resize(moved.size());
+      motion.frames->frame(first + static_cast<Index>(f), simulated);
+      error.add(moved, simulated);
+      for (Vec3& u : moved) u *= metres_per_unit;
+    };
+    take_measure(measure_motion(source.character, times, displace), report.clips[c]);
+    first += static_cast<Index>(times.size());
+  }
+  report.glb.compression.largest_error = report.glb.bones.largest_error = error.largest;
+  report.glb.compression.rms_error = report.glb.bones.rms_error = error.rms(error.squares);
+  report.glb.bones.rms_displacement = error.rms(error.motion);
+  return {};
+}
+
 Status write(const CharacterSource& source, const SoftMotion& motion, const std::filesystem::path& output,
              const BakeSettings& settings, BakeReport& report, Progress& progress) {
   if (settings.format == BakeFormat::glb) {
@@ -295,7 +343,7 @@ Status write(const CharacterSource& source, const SoftMotion& motion, const std:
     SUPPLE_RETURN_IF_ERROR(written);
     report.glb = *written;
     report.files = {output};
-    return {};
+    return measure_written(source, motion, report);
   }
   const double rate = report.clips.empty() ? 30 : report.clips.front().rate;
   Result<std::vector<std::filesystem::path>> written =
