@@ -125,6 +125,23 @@ WrittenCharacter written_character(const CharacterSource& source) {
 
 // ---- simulation -----------------------------------------------------------------------------------------------------
 
+/// The frames that a film of 30 pictures a second shows, and the last: what lasts for a 120th of a second nobody sees.
+std::vector<std::size_t> seen_frames(const std::vector<double>& times) {
+  constexpr double rate = 30, early = 1e-4;
+  std::vector<std::size_t> seen;
+  for (std::size_t f = 0; f < times.size(); ++f) {
+    const double next = times.front() + static_cast<double>(seen.size()) / rate;
+    if (times[f] >= next - early || f + 1 == times.size()) seen.push_back(f);
+  }
+  return seen;
+}
+
+std::vector<double> times_of(const std::vector<double>& times, const std::vector<std::size_t>& frames) {
+  std::vector<double> chosen;
+  for (const std::size_t f : frames) chosen.push_back(times[f]);
+  return chosen;
+}
+
 void take_measure(MotionMeasure measure, BakedClipReport& report) {
   report.peak = measure.peak;
   report.peak_time = measure.peak_time;
@@ -153,7 +170,9 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.solved_frames = run.solved_frames;
   report.penetration = run.penetration;
   report.residual = run.residual;
-  take_measure(measure_motion(character, framed), report);
+  const std::vector<double> seen = times_of(framed.times, seen_frames(framed.times));
+  const auto displace = [&](std::size_t k, std::span<Vec3> moved) { framed.run->in_world(seen[k], moved); };
+  take_measure(measure_motion(character, seen, displace), report);
   report.simulated_peak = report.peak;
   report.simulated_rms = report.rms;
   return report;
@@ -320,14 +339,18 @@ Status measure_written(const CharacterSource& source, const SoftMotion& motion, 
   Index first = 0;
   for (std::size_t c = 0; c < motion.clips.size(); ++c) {
     const std::vector<double>& times = motion.clips[c].times;
-    const auto displace = [&](std::size_t f, std::span<Vec3> moved) {
-      played->frame(first + static_cast<Index>(f), moved);
+    const std::vector<std::size_t> seen = seen_frames(times);
+    std::size_t next = 0;  // errors count at every frame, seen or not
+    const auto displace = [&](std::size_t k, std::span<Vec3> moved) {
       simulated.resize(moved.size());
-      motion.frames->frame(first + static_cast<Index>(f), simulated);
-      error.add(moved, simulated);
+      for (; next <= seen[k]; ++next) {
+        played->frame(first + static_cast<Index>(next), moved);
+        motion.frames->frame(first + static_cast<Index>(next), simulated);
+        error.add(moved, simulated);
+      }
       for (Vec3& u : moved) u *= metres_per_unit;
     };
-    take_measure(measure_motion(source.character, times, displace), report.clips[c]);
+    take_measure(measure_motion(source.character, times_of(times, seen), displace), report.clips[c]);
     first += static_cast<Index>(times.size());
   }
   report.glb.compression.largest_error = report.glb.bones.largest_error = error.largest;

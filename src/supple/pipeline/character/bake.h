@@ -38,7 +38,8 @@ struct BakedClipReport {
   double duration = 0;  ///< [s]
   Index frames = 0;
   double rate = 0;
-  double peak = 0;                ///< largest displacement of a vertex [m], in the file where one is played
+  /// Largest displacement of a vertex [m], in the file where one is played, at 30 frames a second or those it has.
+  double peak = 0;
   double peak_time = 0;           ///< when [s]
   std::string peak_part;          ///< where
   double rms = 0;                 ///< over the skin and the frames [m]
