@@ -115,6 +115,17 @@ void tell_exaggeration(const SoftCharacter& soft, Session& session) {
                  100 * gain);
 }
 
+/// What was simulated, where the file shows noticeably less of it.
+std::string lost_in_the_file(const BakedClipReport& clip, double height) {
+  constexpr double noticeable = 0.05;
+  if (clip.peak >= (1 - noticeable) * clip.simulated_peak && clip.rms >= (1 - noticeable) * clip.simulated_rms)
+    return {};
+  return fmt::format(
+      "simulated: {:.2f} % (rms), at most {:.2f} %; the rest is lost to the file's size (--max-morphs, "
+      "--tolerance)",
+      percent(clip.simulated_rms, height), percent(clip.simulated_peak, height));
+}
+
 void tell_clips(const BakeReport& report, Session& session) {
   for (const BakedClipReport& clip : report.clips) {
     session.line(
@@ -123,6 +134,8 @@ void tell_clips(const BakeReport& report, Session& session) {
         percent(clip.peak, report.height), clip.peak_part, clip.peak_time);
     if (const std::string most = moving_most(clip, report.height); !most.empty())
       session.line("              most: {}", most);
+    if (const std::string lost = lost_in_the_file(clip, report.height); !lost.empty())
+      session.line("              {}", lost);
     if (clip.violent > 0)
       session.line(
           "              limited for {:.2f} s: the clip moves up to {:.1f} times as violently as such flesh bears "
@@ -216,6 +229,8 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                             {"peak_part", clip.peak_part},
                             {"rms_m", clip.rms},
                             {"rms_percent", percent(clip.rms, report.height)},
+                            {"simulated_peak_percent", percent(clip.simulated_peak, report.height)},
+                            {"simulated_rms_percent", percent(clip.simulated_rms, report.height)},
                             {"parts", parts_json(clip, report.height)},
                             {"limited_s", clip.violent},
                             {"violence", clip.violence},
@@ -557,7 +572,8 @@ RunCommand add(CLI::App& app) {
       ->check(between(1, 200))
       ->type_name("N");
   app.add_flag("--pack", options->pack,
-               "Compress the file (EXT_meshopt_compression): without loss, for players that know the extension");
+               "Round the file's numbers to what can be seen and compress it (EXT_meshopt_compression), for players\n"
+               "that know the extension");
   add_cache_option(app, *options);
   const CLI::Option* engine = app.get_option("--engine");
   const CLI::Option* preroll = app.get_option("--preroll");

@@ -13,9 +13,9 @@
 namespace supple::helper_bones_test {
 namespace {
 
-/// A tube of three joints that bends.
-GltfDocument bending_tube() {
-  RawCharacter tube = make_tube(3, 31, 16, 2.0, 0.3, 2);
+/// A tube of some joints that bends.
+GltfDocument bending_tube(Index joints = 3) {
+  RawCharacter tube = make_tube(joints, 31, 16, 2.0, 0.3, 2);
   Clip clip{"bend", 1.0, {}};
   Channel channel{1, ChannelTarget::rotation, Interpolation::linear, 4, {0, 0.5, 1}, {}};
   for (const double degrees : {0.0, 60.0, 0.0}) {
@@ -119,6 +119,38 @@ TEST(HelperBones, MoreBonesComeCloserAndTheReportIsHonest) {
   EXPECT_LT(last, 0.002 * 2.0);
 }
 
+/// Every vertex hangs on four joints, as exporters like to have it. Players blend no fifth: helpers must take the place
+/// of joints, and carry on what these did.
+TEST(HelperBones, VerticesWithAllInfluencesTakenAreHelpedToo) {
+  RawCharacter tube = read_character(bending_tube(4)).value();
+  CharacterMesh& mesh = tube.meshes[0];
+  SkinWeights weights;
+  weights.first.push_back(0);
+  for (std::size_t v = 0; v < mesh.surface.vertices.size(); ++v) {
+    std::vector<double> share(4, 0.02);
+    for (Index e = mesh.weights.first[v]; e < mesh.weights.first[v + 1]; ++e)
+      share[to_size(mesh.weights.joint[to_size(e)])] += 0.92 * mesh.weights.weight[to_size(e)];
+    for (Index joint = 0; joint < 4; ++joint) {
+      weights.joint.push_back(joint);
+      weights.weight.push_back(share[to_size(joint)]);
+    }
+    weights.first.push_back(static_cast<Index>(weights.joint.size()));
+  }
+  mesh.weights = weights;
+  const GltfDocument source = character_document(tube).value();
+  const RawCharacter character = read_character(source).value();
+  const std::vector<SoftClip> clips = {even_frames(character, 0, 21)};
+  const auto wobble = world_wobble(character, 0.05);
+  FormulaFrames frames(clips, wobble);
+  const SoftMotion motion{&character, {}, clips, &frames};
+  const FittedBones fitted = fit_helper_bones(motion, {.most_bones = 16}).value();
+  fmt::print("four influences: {} bones keep {:.1f} %\n", fitted.report.bones, 100 * fitted.report.kept());
+  EXPECT_GT(fitted.report.kept(), 0.9);
+  EXPECT_NEAR(played_error(source, character, motion, fitted, wobble), fitted.report.largest_error, 1e-5);
+  const std::vector<Index>& first = fitted.meshes[0].weights.first;
+  for (std::size_t v = 0; v + 1 < first.size(); ++v) EXPECT_LE(first[v + 1] - first[v], 4);
+}
+
 TEST(HelperBones, CharactersOfTheCollection) {
   const std::filesystem::path file = std::filesystem::path(SUPPLE_SHARED_DIR) / "assets/rigged/khr_fox/Fox.glb";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no asset collection at " << file;
@@ -134,6 +166,31 @@ TEST(HelperBones, CharactersOfTheCollection) {
              100 * fitted.report.rms_error / fitted.report.height);
   EXPECT_LT(fitted.report.rms_error, 0.2 * fitted.report.peak_displacement);
   EXPECT_NEAR(played_error(source, character, motion, fitted, wobble), fitted.report.largest_error, 1e-3);
+}
+
+/// Clips that weren't baked look as they did, though helpers have taken the place of joints.
+TEST(HelperBones, OtherClipsStayAsTheyWere) {
+  GltfDocument source = bending_tube();
+  RawCharacter character = read_character(source).value();
+  character.clips.push_back(character.clips[0]);
+  character.clips[1].name = "other way";
+  for (std::size_t k = 2; k < character.clips[1].channels[0].values.size(); k += 4)
+    character.clips[1].channels[0].values[k] *= -1;
+  source = character_document(character).value();
+  character = read_character(source).value();
+  ASSERT_EQ(character.clips.size(), 2u);
+  const std::vector<SoftClip> clips = {even_frames(character, 0, 21)};
+  FormulaFrames frames(clips, world_wobble(character, 0.05));
+  const ScratchFolder folder;
+  ASSERT_TRUE(write_soft_glb(folder / "b.glb", source, {&character, {}, clips, &frames}, {.helper_bones = true}).ok());
+  const RawCharacter played = read_character(load_gltf(folder / "b.glb").value()).value();
+  const CharacterRig a = CharacterRig::create(character).value(), b = CharacterRig::create(played).value();
+  for (const double time : {0.2, 0.5, 0.9}) {
+    const std::vector<Vec3> x = rig_positions(character, a, 1, time), y = rig_positions(played, b, 1, time);
+    const std::vector<Index>&from = character.meshes[0].welded_vertex[0], &to = played.meshes[0].welded_vertex[0];
+    for (std::size_t i = 0; i < from.size(); ++i)
+      EXPECT_LT((x[to_size(from[i])] - y[to_size(to[i])]).norm(), 0.004) << i;  // 0.2 % of the height
+  }
 }
 
 TEST(HelperBones, AWrittenFileKeepsItsAnimation) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are written packed come back as they were: every number to its bits, triangles with their sense.
 #include "io/gltf_builder.h"
-#include "supple/io/gltf/gltf_document.h"
+#include "supple/io/gltf/gltf_editor.h"
+#include "supple/io/gltf/gltf_rounding.h"
 #include "supple/io/gltf/read_character.h"
 
 #include <gtest/gtest.h>
@@ -65,6 +66,52 @@ TEST(MeshoptPack, ComesBackAsItWasAndSmaller) {
     for (int turn = 0; turn < 2 && found[0] != wanted[0]; ++turn) found = {found[1], found[2], found[0]};
     EXPECT_EQ(found, wanted) << k;
   }
+}
+
+/// Rounded numbers are whole multiples of powers of two, which the codec's filter stores without loss in few bytes.
+TEST(MeshoptPack, RoundedNumbersTakeFarLessAndComeBackAsTheyAre) {
+  const GltfDocument exact = parse_gltf(strip(), "strip.glb", {}).value();
+  GltfDocument rounded = exact;
+  ASSERT_TRUE(round_numbers(rounded).ok());
+  const std::string packed = encode_glb(rounded, GltfPacking::meshopt);
+  EXPECT_NE(packed.find("EXPONENTIAL"), packed.npos);
+  // A third of the file is JSON, which stays.
+  EXPECT_LT(packed.size(), 0.65 * static_cast<double>(encode_glb(exact, GltfPacking::meshopt).size()));
+  const RawCharacter a = read_character(exact).value(), b = read_character(rounded).value(),
+                     c = read_character(parse_gltf(packed, "packed.glb", {}).value()).value();
+  EXPECT_EQ(b.meshes[0].surface.vertices, c.meshes[0].surface.vertices);
+  EXPECT_EQ(b.meshes[0].weights.weight, c.meshes[0].weights.weight);
+  EXPECT_EQ(b.clips.at(0).channels.at(0).values, c.clips.at(0).channels.at(0).values);
+  // Half a step: the strip is 6 long, so that a step is 2^-14.
+  for (std::size_t v = 0; v < a.meshes[0].surface.vertices.size(); ++v)
+    EXPECT_LE((a.meshes[0].surface.vertices[v] - b.meshes[0].surface.vertices[v]).cwiseAbs().maxCoeff(), 0x1p-15);
+  for (std::size_t v = 0; v + 1 < b.meshes[0].weights.first.size(); ++v) {
+    double sum = 0;
+    for (Index e = b.meshes[0].weights.first[v]; e < b.meshes[0].weights.first[v + 1]; ++e)
+      sum += b.meshes[0].weights.weight[to_size(e)];
+    EXPECT_EQ(sum, 1.0) << v;
+  }
+  const std::vector<double>&turns = a.clips.at(0).channels.at(0).values, &after = b.clips.at(0).channels.at(0).values;
+  for (std::size_t k = 0; k < turns.size(); ++k) EXPECT_NEAR(turns[k], after[k], 0x1p-17);
+}
+
+/// Arrays of one kind share a view, equal ones their bytes.
+TEST(MeshoptPack, ManyArraysTakeFewViews) {
+  GltfDocument document = parse_gltf(strip(), "strip.glb", {}).value();
+  NewMorphTarget target{"again", {std::vector<Vec3>(600, Vec3(0.25, 0, 0))}, {}};
+  for (std::size_t v = 0; v < 600; ++v) target.displacements[0][v].y() = std::sin(0.1 * static_cast<double>(v));
+  const std::vector<NewMorphTarget> targets(20, target);
+  ASSERT_TRUE(add_morph_targets(document, 0, targets).ok());
+  const std::string packed = encode_glb(document, GltfPacking::meshopt);
+  std::size_t views = 0;
+  for (std::size_t at = packed.find("\"byteStride\""); at != packed.npos; at = packed.find("\"byteStride\"", at + 1))
+    ++views;
+  EXPECT_LT(views, 16u);
+  EXPECT_LT(packed.size(), 30000u);
+  const RawCharacter back = read_character(parse_gltf(packed, "packed.glb", {}).value()).value();
+  ASSERT_EQ(back.meshes[0].targets.size(), 20u);
+  for (std::size_t v = 0; v < back.meshes[0].targets[19].displacements.size(); ++v)
+    EXPECT_EQ(back.meshes[0].targets[19].displacements[v], back.meshes[0].targets[0].displacements[v]);
 }
 
 TEST(MeshoptPack, LeavesSmallFilesAsTheyAre) {

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// BoneFit: the numerics behind helper_bones.h for one mesh. A round shows it every frame once.
+// BoneFit: the numerics behind helper_bones.h for one mesh. Motions and weights are fitted in turn to frames that are
+// kept for it; at the end every frame gets its motions.
+//
+// A frame's motions. With weights fixed, E = Σ_v |Σ_h w_vh G_h q_vh − r_v|² is a quadratic form in the 3 × 4 matrices
+// G_h of the helpers (q_vh = (p, 1) in the helper's space, r_v what the other joints leave):
+//   E = Σ_hk tr(G_h N_hk G_kᵀ) − 2 Σ_h tr(G_h C_hᵀ) + …,   N_hk = Σ_v w_vh w_vk q_vh q_vkᵀ,   C_h = Σ_v w_vh r_v q_vhᵀ
+// N is the same for all frames, and C takes one pass over the vertices. One helper after the other is then replaced by
+// the best one given the others, in a closed form, without a look at the vertices.
 #pragma once
 
 #include "supple/export/helper_bones.h"
@@ -11,64 +18,73 @@ namespace supple {
 
 class BoneFit {
  public:
-  /// `rest`: positions of the mesh's vertices in the world at rest.
-  BoneFit(const RawCharacter& character, const CharacterMesh& mesh, std::span<const Vec3> rest, Index frames);
+  using Matrix34 = Eigen::Matrix<double, 3, 4>;
+  using Moments = Eigen::Matrix<double, 4, 4>;
 
-  /// A new helper at each of the vertices with the largest error, not two at one place. `radius` [m] of their first
-  /// influence.
+  /// `rest`: positions of the mesh's vertices in the world at rest.
+  BoneFit(const RawCharacter& character, const CharacterMesh& mesh, std::span<const Vec3> rest);
+
+  /// Keeps a frame to fit to. `joints`: world matrices of the skeleton; displacements of the mesh's vertices.
+  void keep(std::span<const Affine> joints, std::span<const Vec3> displacements);
+
+  /// A new helper at each of the places with the largest error. Each follows the vertices within `radius` [m] at first.
   void add_bones(Index count, double radius);
   Index bone_count() const { return static_cast<Index>(bones_.size()); }
 
-  void begin_round();
-  /// Fits the motions of frame f; `joints`: world matrices of the skeleton; displacements of the mesh's vertices. The
-  /// regions of bones overlap, so that each is fitted several times.
-  void fit_frame(Index f, std::span<const Affine> joints, std::span<const Vec3> displacements, int sweeps);
-  /// Fits the weights to the motions.
+  /// Fits motions, or weights, to the kept frames.
+  void fit_motions(int sweeps);
   void fit_weights();
-
-  double largest_error() const { return largest_error_; }
+  /// Of the kept frames, as fit_weights() has left it [m²].
   double squared_error() const { return squared_error_; }
+
+  /// Appends a frame to the motions of all helpers, and gives what they leave of the displacements.
+  void add_frame(std::span<const Affine> joints, std::span<const Vec3> displacements, int sweeps, std::span<Vec3> left);
   MeshBones result() const;
 
  private:
+  /// A joint of the skin or, from their number on, a helper.
   struct Share {
     Index bone;
-    double alpha;
+    double weight;
   };
-  /// Sums over frames for the weights of one vertex, over the bones that may carry it.
-  struct Sums {
-    std::vector<Index> bones;
-    MatX left;
-    VecX right;
+  struct Bone {
+    HelperBone helper;
+    Vec3 place;                   ///< in the world at rest: the middle of what it carries
+    std::vector<Matrix34> local;  ///< of each kept frame, within its parent
+    std::vector<Matrix34> world;  ///< likewise
   };
-  /// A vertex that a bone carries a share of, in the space of the bone's parent.
-  struct Carried {
-    std::size_t vertex;
-    double alpha;
-    Vec3 p;
+  struct Kept {
+    std::vector<Affine> joints;  ///< of the skin, world
+    std::vector<Vec3> places;    ///< where the vertices shall be
   };
-  double parent_weight(std::size_t vertex, Index slot) const;
-  void give_share(std::size_t vertex, double part);
-  void update_candidates();
-  void update_carried();
-  void add_motion(std::size_t bone, Index f, const Mat3& linear, double sign);
-  void fit_motion(std::size_t bone, Index f, const Mat3& linear);
-  Vec3 moved(std::size_t vertex, const HelperBone& bone, Index f, const Mat3& linear) const;
-  std::vector<Share> best_shares(std::size_t vertex, const Sums& sums) const;
-  std::vector<Share> best_replacement(std::size_t vertex, const Sums& sums) const;
+  /// What fits the motions of one frame.
+  struct FrameMotions {
+    std::vector<Matrix34> local, world;
+  };
+
+  Index joint_count() const { return static_cast<Index>(skin_->joints.size()); }
+  Vec3 in_bone(std::size_t bone, std::size_t vertex) const;
+  Kept frame_of(std::span<const Affine> joints, std::span<const Vec3> displacements) const;
+  Matrix34 at_rest(const Bone& bone) const;
+  void seed(double radius, std::vector<double>& energy);
+  void follow_patch(Bone& bone, std::span<const double> nearness) const;
+  void update_moments();
+  void update_places();
+  void solve_frame(const Kept& frame, int sweeps, FrameMotions& motions) const;
+  Vec3 carried_by_joints(const Kept& frame, std::size_t vertex) const;
+  std::vector<Index> candidates(std::size_t vertex) const;
+  void fit_vertex(std::size_t vertex);
 
   const CharacterMesh* mesh_;
   const Skin* skin_;
   std::vector<Vec3> rest_;
-  Index frames_;
-  std::vector<HelperBone> bones_;
-  std::vector<Vec3> bone_rest_;                ///< where each sits in the world at rest
-  std::vector<std::vector<Share>> shares_;     ///< of each vertex
-  std::vector<std::vector<Carried>> carried_;  ///< by each bone: the same, the other way round
-  std::vector<Sums> sums_;
-  std::vector<double> energy_;  ///< of each vertex: squared error of the last round
-  std::vector<Vec3> left_;      ///< what a frame's displacements lack
-  double largest_error_ = 0, squared_error_ = 0;
+  std::vector<Kept> kept_;
+  std::vector<Bone> bones_;
+  std::vector<std::vector<Share>> shares_;  ///< of each vertex
+  std::vector<Moments> moments_;            ///< N_hk, by h · bones + k
+  std::vector<double> energy_;              ///< of each vertex: squared error over the kept frames
+  FrameMotions last_;                       ///< of the frame that was added last
+  double squared_error_ = 0;
 };
 
 }  // namespace supple

@@ -321,8 +321,9 @@ class Compressor {
       describe_errors(work, squares);
       vertices += work.fit.vertex_count();
       angles += std::pow(work.normals.rms_degrees(), 2) * work.fit.vertex_count();
-      MeshTargets& targets = out.meshes.emplace_back(MeshTargets{
-          player_.meshes().meshes()[m], std::move(work.displacements), std::move(work.turns), std::move(work.curves)});
+      MeshTargets& targets =
+          out.meshes.emplace_back(MeshTargets{player_.meshes().meshes()[m], std::move(work.displacements),
+                                              std::move(work.turns), work.fit.usual_scale(), std::move(work.curves)});
       for (const WeightCurve& curve : targets.curves)
         if (work.targets > 0) report_.keys += static_cast<Index>(curve.times.size());
       bring_into_unit_range(targets);

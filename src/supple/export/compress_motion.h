@@ -22,6 +22,9 @@
 #include "supple/export/soft_motion.h"
 #include "supple/export/weight_curve.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace supple {
 
 struct CompressionSettings {
@@ -55,12 +58,21 @@ struct MeshTargets {
   Index mesh = 0;  ///< of the character
   Eigen::MatrixXf displacements;
   Eigen::MatrixXf turns;            ///< ω [rad]
+  double unit = 1;                  ///< [m] that a unit of the mesh is long in the world
   std::vector<WeightCurve> curves;  ///< one for each clip of the motion
 
   Index target_count() const { return static_cast<Index>(displacements.cols()); }
   Index vertex_count() const { return static_cast<Index>(displacements.rows() / 3); }
   Vec3 displacement(Index target, Index vertex) const { return at(displacements, target, vertex); }
   Vec3 turn(Index target, Index vertex) const { return at(turns, target, vertex); }
+  /// Over all curves.
+  double largest_weight(Index target) const {
+    double most = 0;
+    for (const WeightCurve& curve : curves)
+      for (std::size_t i = to_size(target); i < curve.values.size(); i += curve.width())
+        most = std::max(most, std::abs(curve.values[i]));
+    return most;
+  }
 
  private:
   static Vec3 at(const Eigen::MatrixXf& m, Index target, Index vertex) {

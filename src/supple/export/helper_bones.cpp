@@ -12,9 +12,12 @@
 namespace supple {
 namespace {
 
-constexpr Index fitted_frames = 60;  // about so many are looked at until the end
-constexpr int sweeps = 3, last_sweeps = 8;
-constexpr double least_progress = 0.99;  // of the squared error; a round that leaves more was the last
+constexpr Index fitted_frames = 160;  // at most so many are fitted to until the end
+constexpr std::size_t fitted_bytes = std::size_t{256} << 20;
+constexpr int sweeps = 6, last_sweeps = 20;
+constexpr double least_progress = 0.9995;  // of the squared error; a round that leaves more was the last
+constexpr Index first_batch = 8;
+constexpr double radius_share = 0.8;  // of the height, that the first helpers follow
 
 class Fitter {
  public:
@@ -22,8 +25,6 @@ class Fitter {
       : player_(motion), settings_(settings), progress_(progress) {
     report_.height = character_height(player_.meshes());
     report_.tolerance = settings.tolerance > 0 ? settings.tolerance : settings.share_of_height * report_.height;
-    for (Index f = 0; f < player_.frame_count(); ++f)
-      if (player_.is_written(f)) written_.push_back(f);
     PosedMeshes& meshes = player_.meshes();
     std::vector<Vec3> rest(to_size(meshes.vertex_count()));
     meshes.positions(rest);  // character_height has posed them at rest
@@ -34,21 +35,19 @@ class Fitter {
       }
       const auto first = to_size(meshes.first_vertex()[m]);
       const std::size_t count = meshes.mesh(m).surface.vertices.size();
-      const BoneFit fit(player_.character(), meshes.mesh(m), std::span(rest).subspan(first, count),
-                        player_.frame_count());
-      work_.push_back({fit, m, first, count, fit});
+      work_.push_back(
+          {BoneFit(player_.character(), meshes.mesh(m), std::span(rest).subspan(first, count)), m, first, count});
     }
   }
 
   Result<FittedBones> run() {
-    const Index stride = std::max<Index>(1, static_cast<Index>(written_.size()) / fitted_frames);
-    SUPPLE_RETURN_IF_ERROR(round(stride, 1));
-    for (Index batch = std::min<Index>(4, settings_.most_bones); add_bones(batch); batch *= 2) {
-      SUPPLE_RETURN_IF_ERROR(alternate(stride));
-      keep_the_better();
+    progress_.stage("fitting helper bones");
+    SUPPLE_RETURN_IF_ERROR(keep_frames());
+    for (std::size_t w = 0; w < work_.size(); ++w) {
+      SUPPLE_RETURN_IF_ERROR(fit(work_[w]));
+      progress_.update(0.8 * static_cast<double>(w + 1) / static_cast<double>(work_.size()));
     }
-    for (Work& work : work_) work.resting = false;
-    SUPPLE_RETURN_IF_ERROR(round(1, last_sweeps));
+    SUPPLE_RETURN_IF_ERROR(play_all());
     return result();
   }
 
@@ -56,86 +55,86 @@ class Fitter {
   struct Work {
     BoneFit fit;
     std::size_t mesh, first, count;
-    BoneFit best;          ///< before the last helpers came
-    bool resting = false;  ///< no more helpers
   };
 
-  /// More helpers for each mesh that isn't close enough; false when none can have more.
-  bool add_bones(Index batch) {
-    bool added = false;
-    for (Work& work : work_) {
-      const Index before = work.fit.bone_count(), count = std::min(batch, settings_.most_bones - before);
-      work.resting = work.resting || work.fit.largest_error() <= report_.tolerance || count <= 0;
-      if (work.resting) continue;
-      work.best = work.fit;
-      work.fit.add_bones(count, 0.3 * report_.height / std::sqrt(1.0 + before));
-      work.resting = work.fit.bone_count() == before;
-      added = added || !work.resting;
-    }
-    return added;
+  static Error stopped() { return failure("Fitting helper bones was stopped."); }
+
+  Result<std::span<const Vec3>> play(Index f) {
+    const std::span<const Vec3> displacement = player_.play(f);
+    for (const Vec3& u : displacement)
+      if (!u.allFinite())
+        return failure(fmt::format("The soft motion of {} isn't finite at frame {}; bake it with a smaller step.",
+                                   player_.character().name, f));
+    return displacement;
   }
 
-  /// Motions and weights in turn, while it helps.
-  Status alternate(Index stride) {
-    double before = 1e300;
-    for (int k = 0; k < settings_.rounds; ++k) {
-      SUPPLE_RETURN_IF_ERROR(round(stride, sweeps));
-      double now = 0;
-      for (const Work& work : work_) now += work.fit.squared_error();
-      if (k + 1 == settings_.rounds || now > least_progress * before) break;
-      before = now;
-      for (Work& work : work_)
-        if (!work.resting) work.fit.fit_weights();
+  Status keep_frames() {
+    const auto bytes = sizeof(Vec3) * std::max<std::size_t>(1, to_size(player_.meshes().vertex_count()));
+    const auto most = std::clamp<Index>(static_cast<Index>(fitted_bytes / bytes), 8, fitted_frames);
+    const Index stride = std::max<Index>(1, (player_.frame_count() + most - 1) / most);
+    for (Index f = 0; f < player_.frame_count(); f += stride) {
+      if (progress_.cancelled()) return stopped();
+      const Result<std::span<const Vec3>> displacement = play(f);
+      SUPPLE_RETURN_IF_ERROR(displacement);
+      for (Work& work : work_) work.fit.keep(player_.meshes().joints(), displacement->subspan(work.first, work.count));
     }
     return {};
   }
 
-  void keep_the_better() {
-    for (Work& work : work_) {
-      if (work.resting || work.fit.squared_error() < work.best.squared_error()) continue;
-      work.fit = work.best;
-      work.resting = true;
+  /// Helpers in batches, each followed by motions and weights in turn while that helps.
+  Status fit(Work& work) {
+    for (Index batch = first_batch; work.fit.bone_count() < settings_.most_bones; batch *= 2) {
+      const Index before = work.fit.bone_count();
+      if (!(work.fit.squared_error() > 0)) return {};
+      work.fit.add_bones(std::min(batch, settings_.most_bones - before),
+                         radius_share * report_.height / std::sqrt(1.0 + before));
+      if (work.fit.bone_count() == before) return {};
+      work.fit.fit_weights();
+      for (int k = 0; k < settings_.rounds; ++k) {
+        if (progress_.cancelled()) return stopped();
+        const double last = work.fit.squared_error();
+        work.fit.fit_motions(sweeps);
+        work.fit.fit_weights();
+        if (work.fit.squared_error() > least_progress * last) break;
+      }
     }
+    return {};
   }
 
-  Status round(Index stride, int times) {
-    progress_.stage("fitting helper bones");
-    squares_ = 0;
-    for (Work& work : work_)
-      if (!work.resting) work.fit.begin_round();
-    for (std::size_t k = 0; k < written_.size(); k += to_size(stride)) {
-      const Index f = written_[k];
-      if (progress_.cancelled()) return failure("Fitting helper bones was stopped.");
-      const std::span<const Vec3> displacement = player_.play(f);
-      for (const Vec3& u : displacement) {
-        if (!u.allFinite())
-          return failure(fmt::format("The soft motion of {} isn't finite at frame {}; bake it with a smaller step.",
-                                     player_.character().name, f));
-        report_.peak_displacement = std::max(report_.peak_displacement, u.norm());
+  /// The motions of every frame, and what they leave.
+  Status play_all() {
+    std::vector<Vec3> left;
+    for (Index f = 0; f < player_.frame_count(); ++f) {
+      if (progress_.cancelled()) return stopped();
+      const Result<std::span<const Vec3>> displacement = play(f);
+      SUPPLE_RETURN_IF_ERROR(displacement);
+      const bool written = player_.is_written(f);
+      for (Work& work : work_) {
+        const std::span<const Vec3> own = displacement->subspan(work.first, work.count);
+        left.resize(work.count);
+        work.fit.add_frame(player_.meshes().joints(), own, last_sweeps, left);
+        for (std::size_t v = 0; written && v < left.size(); ++v) {
+          report_.peak_displacement = std::max(report_.peak_displacement, own[v].norm());
+          report_.largest_error = std::max(report_.largest_error, left[v].norm());
+          squares_ += own[v].squaredNorm();
+          squared_error_ += left[v].squaredNorm();
+          ++count_;
+        }
       }
-      for (const Work& work : work_)
-        for (const Vec3& u : displacement.subspan(work.first, work.count)) squares_ += u.squaredNorm();
-      for (Work& work : work_)
-        if (!work.resting)
-          work.fit.fit_frame(f, player_.meshes().joints(), displacement.subspan(work.first, work.count), times);
-      progress_.update(static_cast<double>(f + 1) / player_.frame_count());
+      progress_.update(0.8 + 0.2 * static_cast<double>(f + 1) / player_.frame_count());
     }
     return {};
   }
 
   FittedBones result() {
     FittedBones fitted;
-    double squares = 0, vertices = 0;
     for (const Work& work : work_) {
       fitted.meshes.push_back(work.fit.result());
       fitted.meshes.back().mesh = player_.meshes().meshes()[work.mesh];
-      report_.largest_error = std::max(report_.largest_error, work.fit.largest_error());
       report_.bones += work.fit.bone_count();
-      squares += work.fit.squared_error();
-      vertices += static_cast<double>(work.count);
     }
-    const double all = std::max(1.0, vertices * static_cast<double>(written_.size()));
-    report_.rms_error = std::sqrt(squares / all);
+    const double all = std::max(1.0, count_);
+    report_.rms_error = std::sqrt(squared_error_ / all);
     report_.rms_displacement = std::sqrt(squares_ / all);
     fitted.report = report_;
     return fitted;
@@ -146,8 +145,7 @@ class Fitter {
   Progress& progress_;
   HelperBoneReport report_;
   std::vector<Work> work_;
-  std::vector<Index> written_;  ///< frames
-  double squares_ = 0;          ///< of what the last round was shown
+  double squares_ = 0, squared_error_ = 0, count_ = 0;  ///< sums over written frames and vertices
 };
 
 }  // namespace

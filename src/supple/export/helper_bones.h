@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Soft motion as helper bones, for engines without morph targets: extra joints that hang on real ones and take over a
-// part of their weight.
+// part of the skin.
 //
-// A helper h with parent joint j and rigid motion D_h(f) = (R, t) in j's space moves a vertex by
-//   α W_j(f) (R p + t − p),   p = inverse_bind_j rest,
-// where α ≤ w_j is the weight that goes over from j to h; at R = 1, t = 0 nothing changes. Motions and weights are
-// fitted in turn (alternating least squares, as in B. H. Le, Z. Deng, Smooth Skinning Decomposition with Rigid Bones,
-// 2012): given α each frame's motion is a weighted Procrustes problem in j's space; given the motions each vertex has a
-// small problem with bounds. Helpers are added where the error is largest, until it is small enough or there are as
-// many as allowed. No vertex gets more influences than four, or than it had.
+//   x(v, f) = Σ_k w_vk G_k(f) q_vk,   w ≥ 0, Σ_k w_vk = 1, at most four of them above zero
+//
+// over the character's own joints k, whose motion G_k is given, and helpers, whose motion is a translation, a rotation
+// and a scale within their parent joint. Motions and weights are fitted in turn to where skinning and soft motion put
+// the vertices (as in B. H. Le, Z. Deng, Smooth Skinning Decomposition with Rigid Bones, 2012). A vertex may give up
+// joints of its own for helpers, since players blend four: a helper that follows a patch of skin replaces the blend of
+// joints there, too. At rest all of them agree, so that weights don't matter. Helpers are added where the error is
+// largest, until there are as many as allowed.
 #pragma once
 
 #include "supple/base/progress.h"
@@ -29,10 +30,10 @@ struct HelperBoneSettings {
 };
 
 struct HelperBone {
-  Index joint = 0;                     ///< parent: of the skeleton
-  Index slot = 0;                      ///< the parent's number in the skin
-  Vec3 centre = Vec3::Zero();          ///< in the parent's space
-  std::vector<RigidTransform> motion;  ///< D of each frame of the motion
+  Index joint = 0;                ///< parent: of the skeleton
+  Index slot = 0;                 ///< the parent's number in the skin
+  Vec3 centre = Vec3::Zero();     ///< in the parent's space
+  std::vector<Transform> motion;  ///< within the parent, at each frame of the motion
 };
 
 struct MeshBones {

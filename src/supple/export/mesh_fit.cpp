@@ -57,6 +57,8 @@ MeshFit::MeshFit(std::span<const Affine> matrices, const MeshFitSettings& settin
   directions_.resize(3 * scale_.size(), 0);
 }
 
+double MeshFit::usual_scale() const { return middle(std::vector<double>(scale_.begin(), scale_.end())); }
+
 void MeshFit::make_sample(std::span<const Affine> matrices, std::span<const Vec3> displacements,
                           std::span<float> sample) {
   const auto n = to_size(vertex_count());

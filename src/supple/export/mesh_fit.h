@@ -32,6 +32,8 @@ class MeshFit {
   MeshFit(std::span<const Affine> matrices, const MeshFitSettings& settings);
 
   Index vertex_count() const { return static_cast<Index>(scale_.size()); }
+  /// [m] that a unit of the mesh is long in the world, of the middle vertex.
+  double usual_scale() const;
   /// The sample of a frame with these matrices and displacements of the mesh's vertices.
   void make_sample(std::span<const Affine> matrices, std::span<const Vec3> displacements, std::span<float> sample);
   /// The largest part of a displacement that no morph target could give, over all samples made so far [m]: skinning has

@@ -3,9 +3,12 @@
 
 #include "supple/export/baked_mark.h"
 #include "supple/export/posed_meshes.h"
+#include "supple/export/target_numbers.h"
 #include "supple/io/file.h"
 #include "supple/io/gltf/gltf_editor.h"
 #include "supple/io/gltf/gltf_joints.h"
+#include "supple/io/gltf/gltf_rounding.h"
+#include "supple/io/gltf/read_character.h"
 #include "supple/rig/motion/sample_clip.h"
 
 #include <fmt/format.h>
@@ -17,15 +20,21 @@
 namespace supple {
 namespace {
 
-constexpr Index targets_at_once = 16;   // they are doubles on the way into the document
-constexpr int cubic_pieces = 8;         // lines that replace a cubic between two keys
-constexpr double unseen_turn = 0.0175;  // [rad], a degree: targets that turn normals by less leave them as they are
+constexpr Index targets_at_once = 32;  // they are doubles on the way into the document
+constexpr int cubic_pieces = 8;        // lines that replace a cubic between two keys
 
 // ---- targets --------------------------------------------------------------------------------------------------------
 
+void simplify_changes(std::vector<Vec3>& changes, const TargetNumbers& numbers) {
+  for (Vec3& change : changes) {
+    if (change.norm() < numbers.least_turn) change.setZero();
+    if (numbers.normal_step > 0) change = (change / numbers.normal_step).array().round() * numbers.normal_step;
+  }
+}
+
 NewMorphTarget new_target(const CharacterMesh& mesh, const MeshTargets& targets, Index t,
-                          const std::vector<std::vector<Vec3>>& normals) {
-  NewMorphTarget target{fmt::format("soft_{:02}", t), {}, {}};
+                          const std::vector<std::vector<Vec3>>& normals, const TargetNumbers& numbers) {
+  NewMorphTarget target{fmt::format("soft_{:02}", t), {}, {}, numbers.bytes, numbers.normalized};
   for (std::size_t p = 0; p < mesh.welded_vertex.size(); ++p) {
     const std::vector<Index>& welded = mesh.welded_vertex[p];
     std::vector<Vec3>& displacements = target.displacements.emplace_back();
@@ -33,26 +42,31 @@ NewMorphTarget new_target(const CharacterMesh& mesh, const MeshTargets& targets,
     for (const Index v : welded) displacements.push_back(targets.displacement(t, v));
     if (p >= normals.size() || normals[p].size() != welded.size()) continue;
     double most = 0;
+    const double largest_weight = targets.largest_weight(t);
     for (std::size_t i = 0; i < welded.size(); ++i) {
       changes.push_back(targets.turn(t, welded[i]).cross(normals[p][i]));
       most = std::max(most, changes.back().norm());
     }
-    // Weights reach one at most.
-    if (most < unseen_turn) changes.clear();
+    if (most * largest_weight < unseen_turn) changes.clear();
+    simplify_changes(changes, numbers);
   }
   return target;
 }
 
-Status add_targets(GltfDocument& document, Index node, const CharacterMesh& mesh, const MeshTargets& targets,
-                   MorphStorage storage) {
+/// Adds the targets to the node's own mesh; they, and their weights, become what the storage has of them.
+Status add_targets(GltfDocument& document, Index node, const CharacterMesh& mesh, MorphStorage storage,
+                   double tolerance, double step, MeshTargets& targets) {
   const Result<Index> own = own_mesh(document, node);
   SUPPLE_RETURN_IF_ERROR(own);
   const Result<std::vector<std::vector<Vec3>>> normals = file_normals(document, *own);
   SUPPLE_RETURN_IF_ERROR(normals);
+  const bool has_normals =
+      std::any_of(normals->begin(), normals->end(), [](const std::vector<Vec3>& list) { return !list.empty(); });
+  const std::vector<TargetNumbers> numbers = prepare_targets(targets, storage, tolerance, has_normals, step);
   for (Index first = 0; first < targets.target_count(); first += targets_at_once) {
     std::vector<NewMorphTarget> group;
     for (Index t = first; t < std::min(first + targets_at_once, targets.target_count()); ++t)
-      group.push_back(new_target(mesh, targets, t, *normals));
+      group.push_back(new_target(mesh, targets, t, *normals, numbers[to_size(t)]));
     const Result<Index> added = add_morph_targets(document, *own, group, storage);
     SUPPLE_RETURN_IF_ERROR(added);
   }
@@ -165,7 +179,12 @@ std::vector<NewJoint> new_joints(const RawCharacter& character, const CharacterM
   return joints;
 }
 
-/// D in the parent's space, about the bone's centre: rotation R, translation R c + t.
+bool is_scaled(const HelperBone& bone) {
+  constexpr double noticed = 1e-4;
+  return std::any_of(bone.motion.begin(), bone.motion.end(),
+                     [](const Transform& motion) { return (motion.scale - Vec3::Ones()).norm() > noticed; });
+}
+
 std::vector<Channel> bone_channels(const MeshBones& bones, const SoftClip& clip, Index first_frame, Index first_node) {
   const std::vector<double> times = clip.written_times();
   std::vector<Channel> channels;
@@ -174,40 +193,50 @@ std::vector<Channel> bone_channels(const MeshBones& bones, const SoftClip& clip,
     const Index node = first_node + static_cast<Index>(h);
     Channel place{node, ChannelTarget::translation, Interpolation::linear, 3, times, {}};
     Channel turn{node, ChannelTarget::rotation, Interpolation::linear, 4, times, {}};
+    Channel size{node, ChannelTarget::scale, Interpolation::linear, 3, times, {}};
     Quat last = Quat::Identity();
     for (std::size_t f = 0; f < clip.times.size(); ++f) {
       if (!clip.is_written(f)) continue;
-      const RigidTransform& motion = bone.motion[to_size(first_frame) + f];
-      const Vec3 t = motion * bone.centre;
+      const Transform& motion = bone.motion[to_size(first_frame) + f];
       Eigen::Vector4d q = motion.rotation.coeffs();
       if (q.dot(last.coeffs()) < 0) q = -q;  // some players take the long way round otherwise
       last.coeffs() = q;
-      place.values.insert(place.values.end(), t.begin(), t.end());
+      place.values.insert(place.values.end(), motion.translation.begin(), motion.translation.end());
       turn.values.insert(turn.values.end(), q.begin(), q.end());
+      size.values.insert(size.values.end(), motion.scale.begin(), motion.scale.end());
     }
     channels.push_back(std::move(place));
     channels.push_back(std::move(turn));
+    if (is_scaled(bone)) channels.push_back(std::move(size));
   }
   return channels;
+}
+
+/// Clips of the file keep their numbers, those of other files follow in the order of the motion.
+std::vector<Index> written_clips(const SoftMotion& motion, Index in_file) {
+  std::vector<Index> clips;
+  Index next = in_file;
+  for (const SoftClip& clip : motion.clips) clips.push_back(clip.clip < in_file ? clip.clip : next++);
+  return clips;
 }
 
 }  // namespace
 
 Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed,
-                        MorphStorage storage) {
+                        MorphStorage storage, double step) {
   SUPPLE_RETURN_IF_ERROR(check_motion(motion));
   const RawCharacter& character = *motion.character;
   const Index in_file = animation_count(document);
   const Result<std::vector<Index>> animations = animations_of(document, motion, in_file);
   SUPPLE_RETURN_IF_ERROR(animations);
-  for (const MeshTargets& targets : compressed.meshes) {
+  for (MeshTargets targets : compressed.meshes) {
     const CharacterMesh& mesh = character.meshes[to_size(targets.mesh)];
     const Index node = character.file_node[to_size(mesh.node)];
     if (targets.target_count() == 0) {
       SUPPLE_RETURN_IF_ERROR(add_foreign_weights(document, motion, *animations, in_file, node, mesh));
       continue;
     }
-    SUPPLE_RETURN_IF_ERROR(add_targets(document, node, mesh, targets, storage));
+    SUPPLE_RETURN_IF_ERROR(add_targets(document, node, mesh, storage, compressed.report.tolerance, step, targets));
     SUPPLE_RETURN_IF_ERROR(add_curves(document, motion, *animations, node, mesh, targets));
   }
   return {};
@@ -244,23 +273,122 @@ Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const 
   return {};
 }
 
+namespace {
+
+/// A motion, and after it frames without any.
+class ThenStill final : public SoftFrames {
+ public:
+  ThenStill(SoftFrames& moving, Index still) : moving_(moving), still_(still) {}
+  Index frame_count() const override { return moving_.frame_count() + still_; }
+  void frame(Index f, std::span<Vec3> displacement) override {
+    if (f < moving_.frame_count())
+      moving_.frame(f, displacement);
+    else
+      std::fill(displacement.begin(), displacement.end(), Vec3(Vec3::Zero()));
+  }
+
+ private:
+  SoftFrames& moving_;
+  Index still_;
+};
+
+/// The clips of the file that weren't baked: helpers that have taken the place of joints must do their work there, too.
+std::vector<SoftClip> other_clips(const SoftMotion& motion, Index in_file) {
+  constexpr double rate = 30;
+  std::vector<SoftClip> others;
+  for (Index c = 0; c < in_file; ++c) {
+    if (std::any_of(motion.clips.begin(), motion.clips.end(), [&](const SoftClip& clip) { return clip.clip == c; }))
+      continue;
+    SoftClip& clip = others.emplace_back(SoftClip{c, {}});
+    const double duration = motion.character->clips[to_size(c)].duration;
+    const auto count = static_cast<Index>(std::ceil(duration * rate - 1e-6));
+    for (Index k = 0; k < count; ++k) clip.times.push_back(k / rate);
+    clip.times.push_back(duration);
+  }
+  return others;
+}
+
+Result<HelperBoneReport> add_fitted_bones(GltfDocument& document, const SoftMotion& motion,
+                                          const HelperBoneSettings& settings, Progress& progress) {
+  SoftMotion whole = motion;
+  Index still = 0;
+  for (SoftClip& clip : other_clips(motion, animation_count(document))) {
+    still += static_cast<Index>(clip.times.size());
+    whole.clips.push_back(std::move(clip));
+  }
+  SUPPLE_RETURN_IF_ERROR(check_motion(motion));
+  ThenStill frames(*motion.frames, still);
+  whole.frames = &frames;
+  const Result<FittedBones> fitted = fit_helper_bones(whole, settings, progress);
+  SUPPLE_RETURN_IF_ERROR(fitted);
+  SUPPLE_RETURN_IF_ERROR(add_helper_bones(document, whole, *fitted));
+  return fitted->report;
+}
+
+constexpr double share_of_targets = 0.85;  // of the tolerance; the rest is for the rounding of their numbers
+
+CompressionSettings leaving_room(CompressionSettings settings, bool rounded) {
+  if (!rounded) return settings;
+  settings.tolerance *= share_of_targets;
+  settings.share_of_height *= share_of_targets;
+  return settings;
+}
+
+Result<GltfDocument> packed_with(const GltfDocument& source, const SoftMotion& motion,
+                                 const CompressedMotion& compressed, double step) {
+  GltfDocument document = source;
+  SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, compressed, MorphStorage::rounded, step));
+  SUPPLE_RETURN_IF_ERROR(round_numbers(document));
+  return document;
+}
+
+/// With targets in steps as fine as they can be in a file that isn't much larger than the source.
+Result<GltfDocument> packed_document(const GltfDocument& source, const SoftMotion& motion,
+                                     const CompressedMotion& compressed) {
+  constexpr double steps[] = {0.1, 0.17, 0.25, 0.32, 0.45};  // of the tolerance
+  constexpr double enough = 1.45;
+  const double most = enough * static_cast<double>(encode_glb(source).size());
+  Result<GltfDocument> document = packed_with(source, motion, compressed, steps[0]);
+  for (std::size_t k = 1; k < std::size(steps) && document.ok(); ++k) {
+    if (static_cast<double>(encode_glb(*document, GltfPacking::meshopt).size()) <= most) break;
+    document = packed_with(source, motion, compressed, steps[k]);
+  }
+  return document;
+}
+
+}  // namespace
+
 Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const GltfDocument& source,
                                      const SoftMotion& motion, const SoftOutput& output, Progress& progress) {
+  const bool packed = output.packing != GltfPacking::none;
   GltfDocument document = source;
   SoftGlbReport report;
+  embed_images(document);
   if (output.helper_bones) {
-    const Result<FittedBones> fitted = fit_helper_bones(motion, output.bones, progress);
+    const Result<HelperBoneReport> fitted = add_fitted_bones(document, motion, output.bones, progress);
     SUPPLE_RETURN_IF_ERROR(fitted);
-    report.bones = fitted->report;
-    SUPPLE_RETURN_IF_ERROR(add_helper_bones(document, motion, *fitted));
+    report.bones = *fitted;
+    if (packed) SUPPLE_RETURN_IF_ERROR(round_numbers(document));
   } else {
-    const Result<CompressedMotion> compressed = compress_motion(motion, output.compression, progress);
+    Result<CompressedMotion> compressed = compress_motion(
+        motion, leaving_room(output.compression, packed || output.storage == MorphStorage::small), progress);
     SUPPLE_RETURN_IF_ERROR(compressed);
+    if (packed || output.storage == MorphStorage::small) compressed->report.tolerance /= share_of_targets;
     report.compression = compressed->report;
-    SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed, output.storage));
+    if (packed) {
+      Result<GltfDocument> made = packed_document(document, motion, *compressed);
+      SUPPLE_RETURN_IF_ERROR(made);
+      document = std::move(*made);
+    } else {
+      SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed, output.storage));
+    }
   }
   progress.stage("writing");
   mark_as_baked(document);
+  Result<RawCharacter> written = read_character(document, {.require_skin = false});
+  SUPPLE_RETURN_IF_ERROR(written);
+  report.written = std::make_shared<const RawCharacter>(std::move(*written));
+  report.written_clips = written_clips(motion, animation_count(source));
   SUPPLE_RETURN_IF_ERROR(save_gltf(document, path, output.packing));
   report.bytes = written_size(path);
   return report;

@@ -13,12 +13,14 @@
 #include "supple/io/gltf/gltf_editor.h"
 
 #include <filesystem>
+#include <memory>
 
 namespace supple {
 
-/// Adds the targets and curves to a document: the one that `motion.character` was read from.
+/// Adds the targets and curves to a document: the one that `motion.character` was read from. `step`: of targets that
+/// are rounded, as a share of the tolerance.
 Status add_soft_targets(GltfDocument& document, const SoftMotion& motion, const CompressedMotion& compressed,
-                        MorphStorage storage = MorphStorage::plain);
+                        MorphStorage storage = MorphStorage::plain, double step = 0.125);
 
 /// Adds helper bones to a document in the same way.
 Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const FittedBones& fitted);
@@ -36,6 +38,9 @@ struct SoftGlbReport {
   CompressionReport compression;
   HelperBoneReport bones;
   std::uintmax_t bytes = 0;  ///< of the file
+  /// The character as its new file has it, and its clip for each of the motion's: what PlayedFrames plays.
+  std::shared_ptr<const RawCharacter> written;
+  std::vector<Index> written_clips;
 };
 
 /// Compresses the motion or fits bones to it, adds it to a copy of the source and writes that, all or nothing.

@@ -248,26 +248,28 @@ struct PackedNumbers {
 };
 
 template <class T>
-void pack_integers(const std::vector<float>& values, PackedNumbers& packed) {
+void pack_integers(const std::vector<float>& values, bool normalized, PackedNumbers& packed) {
   std::vector<T> whole;
-  for (const float x : values) whole.push_back(static_cast<T>(std::lround(x * float{std::numeric_limits<T>::max()})));
+  const float one = normalized ? float{std::numeric_limits<T>::max()} : 1.0f;
+  for (const float x : values) whole.push_back(static_cast<T>(std::lround(x * one)));
   packed.bytes = sizeof(T);
   packed.data.assign(reinterpret_cast<const char*>(whole.data()), whole.size() * sizeof(T));
 }
 
-PackedNumbers pack(const std::vector<float>& values, std::size_t bytes) {
+PackedNumbers pack(const std::vector<float>& values, std::size_t bytes, bool normalized) {
   constexpr float least_steps = 100;  // that the longest vector shall have
   float longest = 0;
   for (const float x : values) longest = std::max(longest, std::abs(x));
   const float most = bytes == 1 ? 127.0f : 32767.0f;
-  const bool fits = bytes < 4 && longest <= 1 && (bytes == 1 || longest * most >= least_steps);
+  const float one = normalized ? most : 1.0f;
+  const bool fits = bytes < 4 && longest * one <= most && (bytes == 1 || longest * one >= least_steps);
   PackedNumbers packed;
   if (fits && bytes == 1) {
     packed.type = ComponentType::signed_byte;
-    pack_integers<std::int8_t>(values, packed);
+    pack_integers<std::int8_t>(values, normalized, packed);
   } else if (fits) {
     packed.type = ComponentType::signed_short;
-    pack_integers<std::int16_t>(values, packed);
+    pack_integers<std::int16_t>(values, normalized, packed);
   } else {
     packed.data.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
   }
@@ -325,24 +327,42 @@ GltfJson sparse_part(GltfContent& content, const PackedNumbers& packed, bool sho
           {"values", {{"bufferView", value_view}}}};
 }
 
+/// Puts an array behind the last one where that is of the same kind, so that many targets take one view.
+void append_vertices(GltfContent& content, const std::string& bytes, std::size_t stride, GltfJson& accessor) {
+  GltfJson& views = editable_array(content, "bufferViews");
+  const auto last = views.empty() ? GltfJson::object() : views.back();
+  const bool continues =
+      last.value("target", 0) == gltf_vertex_target && last.value("byteStride", std::size_t{0}) == stride &&
+      last.value("byteOffset", std::size_t{0}) + last.value("byteLength", std::size_t{0}) == content.binary.size() &&
+      content.binary.size() % 4 == 0;
+  if (!continues) {
+    (void)append_view(content, bytes, gltf_vertex_target);
+    content.root["bufferViews"].back()["byteStride"] = stride;
+  } else {
+    accessor["byteOffset"] = last["byteLength"];
+    content.root["bufferViews"].back()["byteLength"] = last["byteLength"].get<std::size_t>() + bytes.size();
+    content.binary += bytes;
+  }
+  accessor["bufferView"] = content.root["bufferViews"].size() - 1;
+}
+
 }  // namespace
 
 std::size_t append_packed(GltfContent& content, std::span<const Vec3> vectors, const PackedVectors& how,
                           std::string_view whose) {
-  const PackedNumbers packed = pack(without_specks(flat_floats(vectors, whose)), how.bytes);
+  const PackedNumbers packed = pack(without_specks(flat_floats(vectors, whose)), how.bytes, how.normalized);
   const std::size_t width = 3 * packed.bytes, stride = (width + 3) / 4 * 4;
   const bool short_indices = vectors.size() <= 0xffff;
   GltfJson accessor = {{"componentType", static_cast<int>(packed.type)}, {"count", vectors.size()}, {"type", "VEC3"}};
   if (packed.type != ComponentType::single) {
-    accessor["normalized"] = true;
+    if (how.normalized) accessor["normalized"] = true;
     require_extension(content, "KHR_mesh_quantization");
   }
   const std::size_t sparse_size = packed.count * (width + (short_indices ? 2 : 4));
   if (packed.count > 0 && sparse_size < stride * vectors.size()) {
     accessor["sparse"] = sparse_part(content, packed, short_indices);
   } else if (packed.count > 0) {
-    accessor["bufferView"] = append_view(content, padded(packed, stride), gltf_vertex_target);
-    if (stride != width) content.root["bufferViews"].back()["byteStride"] = stride;
+    append_vertices(content, padded(packed, stride), stride, accessor);
   }
   GltfJson& accessors = editable_array(content, "accessors");
   accessors.push_back(std::move(accessor));

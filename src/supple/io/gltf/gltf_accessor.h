@@ -59,6 +59,7 @@ std::vector<float> flat_floats(std::span<const Vec3> vectors, std::string_view w
 struct PackedVectors {
   std::size_t bytes = 4;  ///< of a component: 4 (floats), 2 or 1
   bool with_range = false;
+  bool normalized = true;  ///< the largest whole number means one, not itself
 };
 std::size_t append_packed(GltfContent& content, std::span<const Vec3> vectors, const PackedVectors& how,
                           std::string_view whose);

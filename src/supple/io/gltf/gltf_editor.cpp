@@ -28,13 +28,13 @@ std::size_t append_zeros(GltfContent& content, std::size_t count) {
 }
 
 std::size_t append_vectors(GltfContent& content, const std::vector<std::vector<Vec3>>& vectors, std::size_t primitive,
-                           std::size_t vertices, bool with_range, std::size_t bytes) {
+                           std::size_t vertices, const PackedVectors& how) {
   if (primitive >= vectors.size() || vectors[primitive].empty()) return append_zeros(content, vertices);
   if (vectors[primitive].size() != vertices)
     gltf_fault("a morph target has {} displacements for {} vertices.", vectors[primitive].size(), vertices);
   constexpr std::string_view whose = "displacements of a morph target";
-  if (bytes < 4) return append_packed(content, vectors[primitive], {bytes, with_range}, whose);
-  return append_floats(content, flat_floats(vectors[primitive], whose), {"VEC3", gltf_vertex_target, with_range});
+  if (how.bytes < 4) return append_packed(content, vectors[primitive], how, whose);
+  return append_floats(content, flat_floats(vectors[primitive], whose), {"VEC3", gltf_vertex_target, how.with_range});
 }
 
 std::size_t vertex_count(const GltfContent& content, const GltfJson& primitive) {
@@ -50,16 +50,22 @@ std::size_t target_count(const GltfJson& mesh) {
   return count;
 }
 
-void append_target(GltfContent& content, std::size_t mesh, std::size_t p, const NewMorphTarget& target,
-                   MorphStorage storage) {
+/// Positions of all targets, then their normals: arrays of one kind follow each other.
+void append_targets(GltfContent& content, std::size_t mesh, std::size_t p, std::span<const NewMorphTarget> targets,
+                    MorphStorage storage) {
   const bool small = storage == MorphStorage::small;
   const std::size_t vertices = vertex_count(content, content.root["meshes"][mesh]["primitives"][p]);
-  GltfJson json = {{"POSITION", append_vectors(content, target.displacements, p, vertices, true, small ? 2 : 4)}};
   const GltfJson& primitive = content.root["meshes"][mesh]["primitives"][p];
   const bool has_normals = json_object(primitive, "attributes", "a mesh").contains("NORMAL");
-  if (has_normals && !target.normal_changes.empty())
-    json["NORMAL"] = append_vectors(content, target.normal_changes, p, vertices, false, small ? 1 : 4);
-  content.root["meshes"][mesh]["primitives"][p]["targets"].push_back(std::move(json));
+  std::vector<GltfJson> added;
+  for (const NewMorphTarget& target : targets)
+    added.push_back({{"POSITION", append_vectors(content, target.displacements, p, vertices,
+                                                 {small ? target.position_bytes : 4, true, target.normalized})}});
+  for (std::size_t t = 0; t < targets.size(); ++t)
+    if (has_normals && !targets[t].normal_changes.empty())
+      added[t]["NORMAL"] =
+          append_vectors(content, targets[t].normal_changes, p, vertices, {small ? 1u : 4u, false, true});
+  for (GltfJson& json : added) content.root["meshes"][mesh]["primitives"][p]["targets"].push_back(std::move(json));
 }
 
 void pad(GltfJson& object, const char* key, std::size_t size) {
@@ -176,8 +182,8 @@ Result<Index> add_morph_targets(GltfDocument& document, Index mesh_index, const 
     for (std::size_t p = 0; p < content.root["meshes"][mesh]["primitives"].size(); ++p) {
       GltfJson& list = content.root["meshes"][mesh]["primitives"][p]["targets"];
       if (!list.is_array()) list = GltfJson::array();
-      for (std::size_t t = list.size(); t < before; ++t) append_target(content, mesh, p, {}, storage);
-      for (const NewMorphTarget& target : targets) append_target(content, mesh, p, target, storage);
+      append_targets(content, mesh, p, std::vector<NewMorphTarget>(before - std::min(before, list.size())), storage);
+      append_targets(content, mesh, p, targets, storage);
     }
     pad(content.root["meshes"][mesh], "weights", after);
     name_new_targets(content.root["meshes"][mesh], before, targets);

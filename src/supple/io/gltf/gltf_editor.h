@@ -23,11 +23,14 @@ struct NewMorphTarget {
   std::string name;
   std::vector<std::vector<Vec3>> displacements;
   std::vector<std::vector<Vec3>> normal_changes;  ///< likewise, or nothing at all
+  std::size_t position_bytes = 2;                 ///< of a number, where small ones are wanted: 2 or 1
+  bool normalized = true;                         ///< their range is one unit; otherwise the whole numbers themselves
 };
 
-/// How small morph targets are stored. Small ones have only the vertices that move, positions of 16 bits and normals of
-/// 8 (KHR_mesh_quantization, which the file then requires), as far as their lengths in the file's units allow.
-enum class MorphStorage { plain, small };
+/// How morph targets are stored. Small ones have only the vertices that move, positions of 16 or 8 bits and normals of
+/// 8 (KHR_mesh_quantization, which the file then requires), as far as their lengths in the file's units allow. Plain
+/// ones are floats; so are rounded ones, whose maker has rounded them for a file that is packed.
+enum class MorphStorage { plain, rounded, small };
 
 /// The mesh of a node for that node alone: a copy, where other nodes show the same. Gives its number.
 Result<Index> own_mesh(GltfDocument& document, Index node);

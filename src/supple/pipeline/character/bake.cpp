@@ -6,6 +6,7 @@
 #include "supple/base/clock.h"
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
+#include "supple/export/played_frames.h"
 #include "supple/pipeline/character/clip_frames.h"
 #include "supple/pipeline/character/exaggeration.h"
 #include "supple/pipeline/character/own_place.h"
@@ -124,6 +125,31 @@ WrittenCharacter written_character(const CharacterSource& source) {
 
 // ---- simulation -----------------------------------------------------------------------------------------------------
 
+/// The frames that a film of 30 pictures a second shows, and the last: what lasts for a 120th of a second nobody sees.
+std::vector<std::size_t> seen_frames(const std::vector<double>& times) {
+  constexpr double rate = 30, early = 1e-4;
+  std::vector<std::size_t> seen;
+  for (std::size_t f = 0; f < times.size(); ++f) {
+    const double next = times.front() + static_cast<double>(seen.size()) / rate;
+    if (times[f] >= next - early || f + 1 == times.size()) seen.push_back(f);
+  }
+  return seen;
+}
+
+std::vector<double> times_of(const std::vector<double>& times, const std::vector<std::size_t>& frames) {
+  std::vector<double> chosen;
+  for (const std::size_t f : frames) chosen.push_back(times[f]);
+  return chosen;
+}
+
+void take_measure(MotionMeasure measure, BakedClipReport& report) {
+  report.peak = measure.peak;
+  report.peak_time = measure.peak_time;
+  report.peak_part = std::move(measure.peak_part);
+  report.rms = measure.rms;
+  report.parts = std::move(measure.parts);
+}
+
 BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& character, double rate, double height) {
   const ClipRunReport run = framed.run->report();
   BakedClipReport report;
@@ -144,12 +170,11 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.solved_frames = run.solved_frames;
   report.penetration = run.penetration;
   report.residual = run.residual;
-  MotionMeasure measure = measure_motion(character, framed);
-  report.peak = measure.peak;
-  report.peak_time = measure.peak_time;
-  report.peak_part = std::move(measure.peak_part);
-  report.rms = measure.rms;
-  report.parts = std::move(measure.parts);
+  const std::vector<double> seen = times_of(framed.times, seen_frames(framed.times));
+  const auto displace = [&](std::size_t k, std::span<Vec3> moved) { framed.run->in_world(seen[k], moved); };
+  take_measure(measure_motion(character, seen, displace), report);
+  report.simulated_peak = report.peak;
+  report.simulated_rms = report.rms;
   return report;
 }
 
@@ -288,6 +313,52 @@ CacheFormat cache_format(BakeFormat format) {
   }
 }
 
+/// How far what is played is from what was simulated, in the file's units.
+struct PlayedError {
+  double largest = 0, squares = 0, motion = 0, count = 0;
+
+  void add(std::span<const Vec3> played, std::span<const Vec3> simulated) {
+    for (std::size_t v = 0; v < played.size(); ++v) {
+      const double squared = (played[v] - simulated[v]).squaredNorm();
+      largest = std::max(largest, std::sqrt(squared));
+      squares += squared;
+      motion += simulated[v].squaredNorm();
+      ++count;
+    }
+  }
+  double rms(double sum) const { return std::sqrt(sum / std::max(1.0, count)); }
+};
+
+/// What viewers of the file will see of each clip, in place of what was simulated, and how far it is off.
+Status measure_written(const CharacterSource& source, const SoftMotion& motion, BakeReport& report) {
+  Result<PlayedFrames> played = PlayedFrames::create(motion, report.glb.written, report.glb.written_clips);
+  SUPPLE_RETURN_IF_ERROR(played);
+  const double metres_per_unit = source.recipe.scale;
+  PlayedError error;
+  std::vector<Vec3> simulated;
+  Index first = 0;
+  for (std::size_t c = 0; c < motion.clips.size(); ++c) {
+    const std::vector<double>& times = motion.clips[c].times;
+    const std::vector<std::size_t> seen = seen_frames(times);
+    std::size_t next = 0;  // errors count at every frame, seen or not
+    const auto displace = [&](std::size_t k, std::span<Vec3> moved) {
+      simulated.resize(moved.size());
+      for (; next <= seen[k]; ++next) {
+        played->frame(first + static_cast<Index>(next), moved);
+        motion.frames->frame(first + static_cast<Index>(next), simulated);
+        error.add(moved, simulated);
+      }
+      for (Vec3& u : moved) u *= metres_per_unit;
+    };
+    take_measure(measure_motion(source.character, times_of(times, seen), displace), report.clips[c]);
+    first += static_cast<Index>(times.size());
+  }
+  report.glb.compression.largest_error = report.glb.bones.largest_error = error.largest;
+  report.glb.compression.rms_error = report.glb.bones.rms_error = error.rms(error.squares);
+  report.glb.bones.rms_displacement = error.rms(error.motion);
+  return {};
+}
+
 Status write(const CharacterSource& source, const SoftMotion& motion, const std::filesystem::path& output,
              const BakeSettings& settings, BakeReport& report, Progress& progress) {
   if (settings.format == BakeFormat::glb) {
@@ -295,7 +366,7 @@ Status write(const CharacterSource& source, const SoftMotion& motion, const std:
     SUPPLE_RETURN_IF_ERROR(written);
     report.glb = *written;
     report.files = {output};
-    return {};
+    return measure_written(source, motion, report);
   }
   const double rate = report.clips.empty() ? 30 : report.clips.front().rate;
   Result<std::vector<std::filesystem::path>> written =

@@ -38,11 +38,14 @@ struct BakedClipReport {
   double duration = 0;  ///< [s]
   Index frames = 0;
   double rate = 0;
-  double peak = 0;                ///< largest displacement of a vertex [m]
+  /// Largest displacement of a vertex [m], in the file where one is played, at 30 frames a second or those it has.
+  double peak = 0;
   double peak_time = 0;           ///< when [s]
   std::string peak_part;          ///< where
   double rms = 0;                 ///< over the skin and the frames [m]
   std::vector<MovingPart> parts;  ///< of the skin, the one that moves most first
+  double simulated_peak = 0;      ///< [m] before the file's compression
+  double simulated_rms = 0;       ///< likewise
   double energy = 0;              ///< largest [J]
   bool loop = false;
   int rounds = 0;

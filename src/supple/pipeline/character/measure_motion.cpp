@@ -48,12 +48,18 @@ SkinParts parts_of(const RawCharacter& character) {
 }  // namespace
 
 MotionMeasure measure_motion(const RawCharacter& character, const FramedClip& clip) {
+  return measure_motion(character, clip.times,
+                        [&](std::size_t f, std::span<Vec3> moved) { clip.run->in_world(clip.times[f], moved); });
+}
+
+MotionMeasure measure_motion(const RawCharacter& character, std::span<const double> times,
+                             const std::function<void(std::size_t, std::span<Vec3>)>& displace) {
   const SkinParts skin = parts_of(character);
   MotionMeasure result;
   std::vector<Vec3> moved(skin.part.size());
   std::vector<double> squares(skin.names.size(), 0.0), counts = squares, peaks = squares;
-  for (const double time : clip.times) {
-    clip.run->in_world(time, moved);
+  for (std::size_t f = 0; f < times.size(); ++f) {
+    displace(f, moved);
     for (std::size_t v = 0; v < moved.size(); ++v) {
       const double length = moved[v].norm();
       const std::size_t part = skin.part[v];
@@ -62,7 +68,7 @@ MotionMeasure measure_motion(const RawCharacter& character, const FramedClip& cl
       peaks[part] = std::max(peaks[part], length);
       if (length <= result.peak) continue;
       result.peak = length;
-      result.peak_time = time;
+      result.peak_time = times[f];
       result.peak_part = skin.names[part];
     }
   }
