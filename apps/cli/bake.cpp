@@ -12,7 +12,7 @@
 
 #include <sys/resource.h>
 
-#include <cstdio>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -41,6 +41,18 @@ Result<Vec3> vector_of(const std::string& option, const std::string& text) {
   return Vec3((*numbers)[0], (*numbers)[1], (*numbers)[2]);
 }
 
+/// "A:B", the first and the last frame.
+Result<std::pair<Index, Index>> frames_of(const std::string& text) {
+  Index first = 0, last = 0;
+  const char *begin = text.data(), *end = begin + text.size();
+  const std::from_chars_result a = std::from_chars(begin, end, first);
+  const bool parted = a.ec == std::errc() && a.ptr != end && *a.ptr == ':';
+  const std::from_chars_result b = parted ? std::from_chars(a.ptr + 1, end, last) : a;
+  if (!parted || b.ec != std::errc() || b.ptr != end || first < 0 || last < first)
+    return usage_error(fmt::format("--frames {}: two frames as in 0:23, the first and the last", text));
+  return std::pair(first, last);
+}
+
 Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   BakeSettings settings;
   settings.clips = options.clips;
@@ -52,11 +64,9 @@ Result<BakeSettings> settings_of(const Options& options, const Recipe& recipe) {
   settings.simulate.from = options.from.value_or(0);
   settings.simulate.to = options.to;
   if (!options.frames.empty()) {
-    Index first = 0, last = 0;
-    char end = 0;
-    if (std::sscanf(options.frames.c_str(), "%d:%d%c", &first, &last, &end) != 2 || first < 0 || last < first)
-      return usage_error(fmt::format("--frames {}: two frames as in 0:23, the first and the last", options.frames));
-    settings.frames = {first, last};
+    const Result<std::pair<Index, Index>> frames = frames_of(options.frames);
+    SUPPLE_RETURN_IF_ERROR(frames);
+    settings.frames = *frames;
   }
   settings.simulate.preroll = options.preroll;
   settings.simulate.drag = options.drag.value_or(0);
@@ -434,6 +444,7 @@ Status check_options(const Options& options) {
   const std::string extension = std::filesystem::path(options.output).extension().string();
   if (options.inputs.size() == 1 && !writes_caches(options) && extension != ".glb" && extension != ".gltf")
     return usage_error(fmt::format("-o {}: a character's file ends in .glb or .gltf", options.output));
+  if (!options.frames.empty()) SUPPLE_RETURN_IF_ERROR(frames_of(options.frames));
   if (!options.frames.empty() && options.asset.empty() && options.engine != "quasistatic")
     return usage_error(
         "--frames bakes parts that equal the whole, which takes frames that don't depend on each other: add --engine "

@@ -17,11 +17,26 @@ struct Options {
   std::vector<std::string> files;
 };
 
+/// Squares of areas of what is larger are beyond all numbers.
+constexpr double farthest = 1e50;
+
+double farthest_coordinate(const LoadedMesh& loaded) {
+  double largest = 0;
+  std::visit(
+      [&](const auto& mesh) {
+        for (const Vec3& x : mesh.vertices) largest = std::max(largest, x.cwiseAbs().maxCoeff());
+      },
+      loaded.mesh);
+  return largest;
+}
+
 Result<MeshReport> describe_file(const std::string& file) {
   if (is_archive(file)) return describe_asset(file);
   if (kind_of_extension(file) == FileKind::gltf) return describe_character_file(file);
   const Result<LoadedMesh> loaded = load_mesh(file);
   SUPPLE_RETURN_IF_ERROR(loaded);
+  if (const double far = farthest_coordinate(*loaded); far > farthest)
+    return input_error(fmt::format("a coordinate is {:.3g} m, which is no size of anything; check the unit", far));
   return describe_mesh(*loaded);
 }
 

@@ -2,13 +2,18 @@
 // supple preview: a baked character, rigid beside soft, as a moving picture. Drawing needs OpenGL, which the command
 // doesn't; so another program draws, supple_gallery, which is installed beside it.
 #include "command.h"
+#include "interrupt.h"
 #include "supple/base/to_size.h"
+#include "supple/io/file.h"
+#include "supple/io/staging_folder.h"
 
-#include <spawn.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -31,47 +36,73 @@ std::string drawing_program() {
   return !own.empty() && std::filesystem::exists(beside, none) ? beside.string() : "supple_gallery";
 }
 
-std::vector<std::string> words_of(const Options& options) {
-  std::vector<std::string> words = {drawing_program(), "preview"};
-  words.insert(words.end(), options.files.begin(), options.files.end());
-  words.insert(words.end(), {"-o", options.output, "--width", std::to_string(options.width), "--height",
-                             std::to_string(options.height), "--fps", fmt::format("{:g}", options.rate), "--seconds",
-                             fmt::format("{:g}", options.seconds)});
-  if (!options.clip.empty()) words.insert(words.end(), {"--clip", options.clip});
+std::vector<std::string> words_of(const Options& options, const std::filesystem::path& picture) {
+  std::vector<std::string> words = {drawing_program(),
+                                    "preview",
+                                    "--output=" + picture.string(),
+                                    "--width",
+                                    std::to_string(options.width),
+                                    "--height",
+                                    std::to_string(options.height),
+                                    "--fps",
+                                    fmt::format("{:g}", options.rate),
+                                    "--seconds",
+                                    fmt::format("{:g}", options.seconds)};
+  if (!options.clip.empty()) words.push_back("--clip=" + options.clip);
   if (options.without_map) words.emplace_back("--no-map");
+  words.emplace_back("--");  // names may begin with a dash
+  words.insert(words.end(), options.files.begin(), options.files.end());
   return words;
 }
 
-/// Runs a program to its end; what it prints comes back. Nothing where there is no such program.
+/// All that comes out of a pipe, until its other end closes; an interrupt ends the program there.
+std::string read_all(int end, pid_t writer) {
+  std::string text;
+  std::array<char, 4096> bytes{};
+  for (pollfd ready{end, POLLIN, 0};;) {
+    if (interrupted()) ::kill(writer, SIGTERM);
+    if (::poll(&ready, 1, 50) == 0) continue;
+    const ssize_t count = ::read(end, bytes.data(), bytes.size());
+    if (count <= 0) return text;
+    text.append(bytes.data(), to_size(count));
+  }
+}
+
+/// Runs a program to its end, or until this one is killed; what it prints comes back. Nothing where that fails; 127
+/// where there is no such program.
 std::optional<std::pair<int, std::string>> run_program(std::vector<std::string> words) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return {};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), ::environ);
-  posix_spawn_file_actions_destroy(&actions);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
   ::close(ends[1]);
-  std::string text;
-  std::array<char, 4096> bytes{};
-  for (ssize_t count = 0; failed == 0 && (count = ::read(ends[0], bytes.data(), bytes.size())) > 0;)
-    text.append(bytes.data(), to_size(count));
+  const std::string text = child > 0 ? read_all(ends[0], child) : "";
   ::close(ends[0]);
   int status = 0;
-  if (failed != 0 || ::waitpid(child, &status, 0) != child) return {};
+  if (child < 0 || ::waitpid(child, &status, 0) != child) return {};
   return std::pair(WIFEXITED(status) ? WEXITSTATUS(status) : 1, text);
 }
 
 Status preview(const Options& options, Session& session) {
   SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, options.files));
+  const std::filesystem::path parent = std::filesystem::path(options.output).parent_path();
+  const std::shared_ptr<StagingFolder> staging = StagingFolder::in(parent.empty() ? "." : parent);
+  if (!staging) return failure(fmt::format("{} can't be written", options.output));
+  const std::filesystem::path picture = staging->new_name(options.output);
   session.progress.stage("drawing");
-  const auto done = run_program(words_of(options));
+  const auto done = run_program(words_of(options, picture));
   session.progress.clear();
+  if (interrupted()) return failure("stopped");
   if (!done || done->first == 127)
     return input_error(
         "the program that draws, supple_gallery, is neither beside this one nor on the PATH; build it with the "
@@ -79,7 +110,11 @@ Status preview(const Options& options, Session& session) {
         "of the group [viewer] in cmake/packages.txt, and install it with this one");
   session.exit_code = done->first;  // it has said why
   if (done->first != 0) return {};
+  const Result<std::string> drawn = read_file(picture);
+  SUPPLE_RETURN_IF_ERROR(drawn);
+  SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.output, *drawn));
   session.text = done->second;
+  if (session.text.starts_with(picture.string())) session.text.replace(0, picture.string().size(), options.output);
   session.result = {{"files", {options.output}}};
   return {};
 }

@@ -63,6 +63,27 @@ TEST_F(Inspect, BadInputIsThree) {
   EXPECT_FALSE(std::filesystem::exists(path("r.json")));
 }
 
+/// Meshes without area, volume or measure: numbers, or a sentence.
+TEST_F(Inspect, NeverPrintsWhatIsNoNumber) {
+  const auto tet = [](const std::string& size) {
+    return "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n" + size + " 0 0 0\n0 " + size + " 0 0\n0 0 " +
+           size + " 0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n";
+  };
+  const auto triangle = [](const std::string& size) {
+    return "v 0 0 0\nv " + size + " 0 0\nv 0 " + size + " 0\nf 1 2 3\n";
+  };
+  for (const std::string size : {"0", "1e-200", "1e-100", "1e40", "1e80", "1e200", "1e308"}) {
+    spill(path("a.mesh"), tet(size));
+    spill(path("a.obj"), triangle(size));
+    for (const char* file : {"a.mesh", "a.obj"}) {
+      const CliRun run = supple({"inspect", file});
+      EXPECT_TRUE(run.code == 0 || run.code == 3) << run.err;
+      EXPECT_EQ((run.out + run.err).find("nan"), std::string::npos) << size << run.out;
+      EXPECT_EQ((run.out + run.err).find("inf"), std::string::npos) << size << run.out;
+    }
+  }
+}
+
 TEST_F(Inspect, SeveralFilesGoOnAfterABadOne) {
   ASSERT_TRUE(save_mesh(make_tet_box({1, 1, 1}, {1, 1, 1}), path("good.veg")).ok());
   const CliRun run = supple({"inspect", "bad.veg", "good.veg", "--json"});

@@ -2,6 +2,8 @@
 // Every numeric option of every verb against what isn't a number one can work with. The options are those that --help
 // lists, so that a new one is tried as well.
 #include "cli/run_cli.h"
+#include "samples/creatures.h"
+#include "supple/io/gltf/write_character.h"
 #include "supple/io/mesh/mesh_file.h"
 #include "supple/mesh/box.h"
 
@@ -66,7 +68,7 @@ class Numbers : public CliTest {
   std::map<std::string, std::string> options_of(const std::string& verb) const {
     std::map<std::string, std::string> options;
     const std::string help = supple({verb, "--help"}).out;
-    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,…\\[\\]]+)(?=[=\\s])");
+    const std::regex line("\n  (?:-[a-z],)?(--[a-z-]+) ([A-Z,:…\\[\\]]+)(?=[=\\s])");
     for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
       if (!words.contains((*at)[2])) options[(*at)[1]] = (*at)[2];
     return options;
@@ -82,6 +84,7 @@ TEST_F(Numbers, EveryOptionRefusesWhatIsNoNumber) {
     for (const auto& [option, kind] : options_of(verb)) {
       for (std::string value : {"nan", "inf", "-inf", "1e400", "1e300", "-1e300", "ten"}) {
         if (kind == "X,Y,Z") value = "0," + value + ",0";
+        if (kind == "A:B") value = "0:" + value;
         std::vector<std::string> command = {verb};
         command.insert(command.end(), calls.at(verb).begin(), calls.at(verb).end());
         command.push_back(option + "=" + value);
@@ -129,7 +132,11 @@ TEST_F(Numbers, EveryOptionRefusesOrTakesZeroNegativeAndHuge) {
         std::vector<std::string> command = {verb};
         for (const std::string& word : small.at(verb))
           if (word.rfind(option + "=", 0) != 0) command.push_back(word);
-        command.push_back(option + "=" + (kind == "X,Y,Z" ? "0," + number + ",0" : number));
+        command.push_back(option + "=" +
+                          (kind == "X,Y,Z" ? "0," + number + ",0"
+                           : kind == "A:B" ? "0:" + number
+                                           : number));
+        if (option == "--frames") command.emplace_back("--engine=quasistatic"), std::erase(command, "--to=0.05");
         command.emplace_back("--json");
         const CliRun run = finish_within(start(command), 20);
         EXPECT_TRUE(run.code == 0 || run.code == 2 || run.code == 3)
@@ -170,6 +177,11 @@ TEST_F(Numbers, OfModelsThatBreakDownAreUsersInput) {
   spill(path("pushed.toml"), scene("1e30", ""));
   expect_refusal({"simulate", "pushed.toml", "-o", "x.pc2"}, 3, "pushed.toml");
   EXPECT_FALSE(std::filesystem::exists(path("x.pc2")));
+  // Steps far too long for an explicit method.
+  std::string unstable = scene("-1", "integrator = \"central_differences\"\n");
+  unstable.replace(unstable.find("dt = 0.01\nduration = 0.1"), 24, "dt = 10\nduration = 5000");
+  spill(path("unstable.toml"), unstable);
+  expect_refusal({"simulate", "unstable.toml", "-o", "x.pc2"}, 3, "unstable.toml");
   // One iteration short of an answer: told, as `solve` does.
   spill(path("limit.toml"), scene("-1e5", "newton_iterations = 2\nnewton_tolerance = 1e-12\n"));
   const CliRun run = supple({"simulate", "limit.toml", "-o", "y.pc2"});
@@ -177,6 +189,16 @@ TEST_F(Numbers, OfModelsThatBreakDownAreUsersInput) {
   EXPECT_NE(run.err.find("stopped at the limit of 2 Newton iterations"), std::string::npos) << run.err;
   const nlohmann::json told = supple_json({"simulate", "limit.toml", "-o", "y.pc2"});
   EXPECT_EQ(told["converged"], false);
+}
+
+TEST_F(Numbers, OfClipsAndScalesAreUsersInput) {
+  RawCharacter character = make_character(make_x_shape(), 300);
+  character.clips.resize(1);
+  character.clips[0].channels.at(0).times.back() = character.clips[0].duration = 1e9;
+  ASSERT_TRUE(write_character(folder / "late.glb", character).ok());
+  expect_refusal({"bake", "late.glb", "-o", "x.glb"}, 3, "1e+09 s");
+  spill(path("large.toml"), "input = \"late.glb\"\nscale = 1e12\n");
+  expect_refusal({"bake", "large.toml", "-o", "x.glb"}, 3, "large.toml, line 2");
 }
 
 TEST_F(Numbers, OfBuildsAreEstimatedBeforeMemoryRunsOut) {

@@ -2,6 +2,9 @@
 #include "fuzz/entries.h"
 
 #include "supple/asset/character_archive.h"
+#include "supple/asset/domain_archive.h"
+#include "supple/asset/full_archive.h"
+#include "supple/asset/quasistatic_archive.h"
 #include "supple/asset/subspace_archive.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/rest_surface.h"
@@ -23,6 +26,8 @@
 #include "supple/offline/sketch/sketch_recording.h"
 #include "supple/pipeline/character/recipe.h"
 #include "supple/pipeline/object/scene_file.h"
+#include "supple/pipeline/plant/plant_recipe.h"
+#include "supple/runtime/domains/domain_dynamics.h"
 #include "supple/runtime/posespace/pose_space_dynamics.h"
 
 #include <cmath>
@@ -317,6 +322,57 @@ void character_archive(std::string_view bytes) {
   });
 }
 
+namespace {
+
+void check(const WholeMeshModel& model) {
+  check(model.mesh);
+  require(in_range(model.fixed, model.mesh.vertices.size()), "fixed vertices exist");
+  require(model.surface_vertex.size() == model.surface_weight.size(), "the skin has weights");
+  for (const auto& nodes : model.surface_vertex) require(in_range(nodes, model.mesh.vertices.size()), "the skin hangs");
+  require(model.rest && to_size(model.rest->vertex_count()) == model.mesh.vertices.size(), "the rig moves the mesh");
+  (void)evaluate_all(*model.rest, model.rest->layout().neutral);
+}
+
+}  // namespace
+
+void full_archive(std::string_view bytes) {
+  with_archives(bytes, [](const Archive& archive) {
+    const Result<FullModel> model = decode_full_model(archive);
+    if (!model.ok()) return require(!model.error().message.empty(), "refusals say why");
+    check(*model);
+    for (const auto& materials : model->pose_materials)
+      require(materials.size() == model->mesh.elements.size(), "materials of poses cover the elements");
+    require(encode_full_model(*model).ok(), "what we read we can write");
+  });
+}
+
+void quasistatic_archive(std::string_view bytes) {
+  with_archives(bytes, [](const Archive& archive) {
+    const Result<QuasistaticModel> model = decode_quasistatic_model(archive);
+    if (!model.ok()) return require(!model.error().message.empty(), "refusals say why");
+    check(*model);
+    require(model->blends.first.size() == model->mesh.vertices.size() + 1, "every vertex turns");
+    require(in_range(model->blends.site, to_size(model->site_count())), "sites exist");
+    require(encode_quasistatic_model(*model).ok(), "what we read we can write");
+  });
+}
+
+void domain_archive(std::string_view bytes) {
+  with_archives(bytes, [](const Archive& archive) {
+    const Result<DomainModel> model = decode_domain_model(archive);
+    if (!model.ok()) return require(!model.error().message.empty(), "refusals say why");
+    require(check_domain_model(*model).ok(), "what is read fits together");
+    (void)encode_domain_model(*model);
+    Result<PreparedTree> tree = prepare_tree(*model);
+    if (!tree.ok()) return;
+    Result<DomainDynamics> dynamics =
+        DomainDynamics::create(std::make_shared<const PreparedTree>(std::move(*tree)), {});
+    if (!dynamics.ok()) return;
+    for (int k = 0; k < 2; ++k) dynamics->step();
+    for (const double q : dynamics->coordinates()) require(std::isfinite(q), "no NaN leaves a step");
+  });
+}
+
 void bvh(std::string_view bytes) {
   const Result<BvhMotion> motion = parse_bvh(bytes, "input");
   if (!motion.ok()) {
@@ -430,6 +486,19 @@ void recipe(std::string_view bytes) {
   require(std::isfinite(read->material.frequency.value_or(0)) && std::isfinite(read->flesh.damping.value_or(0)),
           "numbers are finite");
   const Result<Recipe> again = parse_recipe(write_recipe(*read, {}), "input", ".");
+  require(again.ok(), "what is written can be read");
+}
+
+void plant_recipe(std::string_view bytes) {
+  const Result<PlantRecipe> read = parse_plant_recipe(bytes, "input");
+  if (!read.ok()) {
+    require(read.error().kind == ErrorKind::input, "a bad recipe is the user's");
+    require(read.error().message.starts_with("input"), "refusals name the file");
+    return;
+  }
+  require(std::isfinite(read->sway) && std::isfinite(read->rate) && read->wind.direction.allFinite(),
+          "numbers are finite");
+  const Result<PlantRecipe> again = parse_plant_recipe(write_plant_recipe(*read, {}), "input");
   require(again.ok(), "what is written can be read");
 }
 

@@ -21,6 +21,9 @@ void vertex_list(std::string_view bytes);
 void sketch(std::string_view bytes);
 void subspace_archive(std::string_view bytes);   ///< once as it is, once with a checksum that fits
 void character_archive(std::string_view bytes);  ///< likewise
+void full_archive(std::string_view bytes);
+void quasistatic_archive(std::string_view bytes);
+void domain_archive(std::string_view bytes);
 void bvh(std::string_view bytes);
 void mdd(std::string_view bytes);
 void tgf(std::string_view bytes);
@@ -28,6 +31,7 @@ void dmat(std::string_view bytes);
 void handle_motion(std::string_view bytes);  ///< of two bones, and of two points
 void handle_json(std::string_view bytes);    ///< as a rig, and as motion of one bone
 void recipe(std::string_view bytes);         ///< what is read is written, and read again
+void plant_recipe(std::string_view bytes);   ///< likewise
 void scene(std::string_view bytes);          ///< to be run, and to be built
 
 using Entry = void (*)(std::string_view);
@@ -47,6 +51,9 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"sketch", sketch},
                                      {"subspace_archive", subspace_archive},
                                      {"character_archive", character_archive},
+                                     {"full_archive", full_archive},
+                                     {"quasistatic_archive", quasistatic_archive},
+                                     {"domain_archive", domain_archive},
                                      {"gltf", gltf},
                                      {"bvh", bvh},
                                      {"mdd", mdd},
@@ -55,6 +62,7 @@ inline constexpr Target targets[] = {{"veg", veg},
                                      {"handle_motion", handle_motion},
                                      {"handle_json", handle_json},
                                      {"recipe", recipe},
+                                     {"plant_recipe", plant_recipe},
                                      {"scene", scene}};
 
 }  // namespace supple::fuzz

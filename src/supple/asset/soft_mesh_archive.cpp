@@ -48,6 +48,7 @@ void read_soft_mesh(ArchiveReader& reader, TetMesh& mesh, std::vector<Index>& fi
   mesh.vertices = reader.points("vertices", ArchiveReader::any);
   const auto vertices = static_cast<Index>(mesh.vertices.size());
   mesh.elements = read_quadruples(reader, "tets", vertices);
+  if (mesh.elements.empty()) reader.misfit("tets");
   const MatX numbers = reader.matrix("materials", 3, ArchiveReader::any);
   for (Eigen::Index m = 0; m < numbers.cols(); ++m) {
     mesh.materials.push_back({"", numbers(0, m), numbers(1, m), numbers(2, m)});

@@ -146,7 +146,7 @@ Result<StaticsResult> solve_static(const ElasticBody& body, std::span<const Inde
             "join "
             "it by faces, fix it, or remove it");
       }
-      return failure(why_not(body, u, applied));
+      return input_error(why_not(body, u, applied));
     }
   }
   result.residual = scale > 0 ? newton.residual_norm(result.u, load) / scale : 0.0;
