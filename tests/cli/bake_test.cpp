@@ -93,8 +93,10 @@ TEST_F(BakeCommand, WritesEveryFormat) {
     for (const auto& file : result["files"])
       EXPECT_TRUE(std::filesystem::exists(path(file.get<std::string>()))) << file;
   }
+  // A few bones: fitting the usual number takes longer than all else here.
   EXPECT_EQ(
-      supple(quick({"bake", "mascot.glb", "-o", "bones.glb", "--helper-bones", "--clip", "walk", "--rate", "20"})).code,
+      supple(quick({"bake", "mascot.glb", "-o", "bones.glb", "--helper-bones", "4", "--clip", "walk", "--rate", "20"}))
+          .code,
       0);
 }
 
