@@ -8,7 +8,6 @@
 #include "supple/base/clock.h"
 #include "supple/export/baked_mark.h"
 #include "supple/pipeline/plant/plant_recipe.h"
-#include "supple/runtime/exaggerated_drive.h"
 
 #include <sys/resource.h>
 
@@ -119,7 +118,7 @@ void tell_exaggeration(const SoftCharacter& soft, Session& session) {
     session.line(
         "drive         turned up so that it shows: gentle motion {:.3g} times, violent motion {:.2g} times "
         "([flesh] feel)",
-        gain, gain / sooner_limited(gain));
+        gain, std::sqrt(gain));
   else if (gain < 0.95)
     session.line("drive         {:.0f} % of the clips', which would move it farther than is believed ([flesh] feel)",
                  100 * gain);

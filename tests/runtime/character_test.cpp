@@ -404,7 +404,7 @@ TEST(CharacterState, EnergyIsTheWorkOfAForce) {
 }
 
 TEST(CharacterState, DriveScalesTheMotion) {
-  CharacterState none = new_state({.drive = 0}), some = new_state({.drive = 0.01}), twice = new_state({.drive = 0.02});
+  CharacterState none = new_state({.drive = 0}), some = new_state({.drive = 0.005}), twice = new_state({.drive = 0.01});
   for (int k = 0; k < 60; ++k)
     for (CharacterState* state : {&none, &some, &twice}) {
       set_pose(*state, k / 120.0);

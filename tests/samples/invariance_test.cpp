@@ -33,7 +33,7 @@ double size_of(const std::vector<Vec3>& points) {
   return 2 * farthest;
 }
 
-constexpr int mascot = 4;  ///< of the characters
+constexpr int x_shape = 0, mascot = 4;  ///< of the characters
 
 Quat tilt() { return Quat(Eigen::AngleAxisd(0.7, Vec3(1, 2, 2) / 3)); }
 
@@ -173,7 +173,9 @@ class Invariance : public testing::TestWithParam<int> {
     Recipe recipe;
     recipe.input = "c.glb";
     recipe.tets = 900;
-    recipe.flesh.size = 40;  // with fewer the error of the reduction itself is larger than what is looked for
+    // With fewer the error of the reduction itself is larger than what is looked for. The X bends so far from its one
+    // pose that it takes more than the others.
+    recipe.flesh.size = GetParam() == x_shape ? 100 : 40;
     recipe.flesh.poses = 1;
     const Result<CharacterSource> source = load_source(recipe, folder_);
     if (!source.ok()) return (ADD_FAILURE() << source.error().message, nullptr);

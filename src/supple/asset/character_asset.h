@@ -39,12 +39,11 @@ struct CharacterFacts {
 struct CharacterAsset {
   std::string name;
   std::shared_ptr<const PoseSpaceModel> model;
-  double flesh_frequency = 0;  ///< [Hz]
-  double damping = 0.2;        ///< ratio, at that frequency
-  double most_acceleration =
-      0;                    ///< of the rig as it drives flesh [m/s²]: see DriveLimit in runtime/soft_step.h; 0: any
-  double gain = 1;          ///< of what drives the flesh
-  double exaggeration = 1;  ///< likewise, found by the character's clips (pipeline/character/exaggeration.h)
+  double flesh_frequency = 0;    ///< [Hz]
+  double damping = 0.2;          ///< ratio, at that frequency
+  double most_acceleration = 0;  ///< of the rig as it drives flesh [m/s²]: see runtime/flesh_drive.h; 0: any
+  double gain = 1;               ///< of what drives the flesh
+  double exaggeration = 1;       ///< likewise, found by the character's clips (pipeline/character/exaggeration.h)
   CharacterFacts facts;
   MadeFor made_for = {};
   /// What moves the model, and what it moves; null in archives of earlier versions, which can be baked but not played.

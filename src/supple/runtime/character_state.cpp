@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/rig/motion/inverse_kinematics.h"
 #include "supple/runtime/character_state_data.h"
-#include "supple/runtime/exaggerated_drive.h"
 #include "supple/runtime/rayleigh_damping.h"
 
 #include <algorithm>
@@ -79,7 +78,7 @@ Result<CharacterState> CharacterState::create(const Character& character, const 
   dynamics.most_acceleration = data.asset.most_acceleration;
   dynamics.flesh_frequency = data.asset.flesh_frequency;
   dynamics.gain = settings.drive * data.asset.gain;
-  exaggerate(dynamics, data.asset.exaggeration);
+  dynamics.exaggeration = data.asset.exaggeration;
   Result<PoseSpaceDynamics<float>> created = PoseSpaceDynamics<float>::create(data.prepared, dynamics);
   SUPPLE_RETURN_IF_ERROR(created);
   return CharacterState(std::make_unique<CharacterStateData>(character, settings, std::move(*created)));

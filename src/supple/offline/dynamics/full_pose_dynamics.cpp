@@ -108,28 +108,27 @@ void FullPoseDynamics::find_rest_stiffness() {
 
 VecX FullPoseDynamics::acceleration(const RigidTransform& placement) {
   if (known_ < 2) return VecX::Zero(u_.size());
-  const bool newmark = settings_.integrator == SoftIntegrator::newmark;
+  const bool newmark = settings_.integrator == SoftIntegrator::newmark, first = known_ < 3;
   const double hh = settings_.time_step * settings_.time_step;
   const Mat3 W = placement.rotation.toRotationMatrix();
-  VecX a = turned(W, x_) - 2 * last_.rest + before_last_.rest - 2 * (last_.displacement - turned(W, u_)) +
-           (before_last_.displacement - turned(W, past_u_));
-  if (newmark) a += hh * (turned(W, a_) - last_.acceleration);
   const Vec3 shift = placement.translation - 2 * last_.translation + before_last_.translation;
-  for (Eigen::Index v = 0; v < a.size(); v += 3) a.segment<3>(v) += shift;
-  a /= hh;
-  if (newmark) {
-    driven_.resize(rotations_.size());
-    for (std::size_t v = 0; v < driven_.size(); ++v) {
-      auto at = a.segment<3>(3 * static_cast<Eigen::Index>(v));
-      at = driven_[v].follow(at, known_ < 3);
+  VecX rest = turned(W, x_) - 2 * last_.rest + before_last_.rest;
+  VecX carried = before_last_.displacement - turned(W, past_u_) - 2 * (last_.displacement - turned(W, u_));
+  if (newmark) carried += hh * (turned(W, a_) - last_.acceleration);
+  driven_.resize(rotations_.size());
+  carried_.resize(rotations_.size());
+  points_.resize(rotations_.size());
+  VecX result(u_.size());
+  for (std::size_t v = 0; v < points_.size(); ++v) {
+    const Eigen::Index at = 3 * static_cast<Eigen::Index>(v);
+    Vec3 a = (rest.segment<3>(at) + shift) / hh, with_it = carried.segment<3>(at) / hh;
+    if (newmark) {
+      a = driven_[v].follow(a, first);
+      with_it = carried_[v].follow(with_it, first);
     }
+    result.segment<3>(at) = W.transpose() * (drive_(a, points_[v], first) + with_it);
   }
-  if (known_ < 3) sways_.assign(rotations_.size(), {});
-  for (std::size_t v = 0; v < sways_.size(); ++v) {
-    auto at = a.segment<3>(3 * static_cast<Eigen::Index>(v));
-    at = drive_(Vec3(at), sways_[v]);
-  }
-  return turned(W.transpose(), a);
+  return result;
 }
 
 void FullPoseDynamics::add_air(const RigidTransform& placement, const SoftForces& forces, VecX& a) const {
@@ -249,7 +248,7 @@ SoftStepReport FullPoseDynamics::push(const VecX& force) {
 SoftStepReport FullPoseDynamics::step(const RigidTransform& placement, std::span<const double> p,
                                       const SoftForces& forces) {
   pose(p);
-  drive_ = {settings_.most_acceleration, settings_.gain, settings_.flesh_frequency, settings_.time_step};
+  drive_ = FleshDrive(settings_);
   VecX a = acceleration(placement);
   const VecX before = u_;
   const Vec3 g = placement.rotation.conjugate() * forces.gravity;

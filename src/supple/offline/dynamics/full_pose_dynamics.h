@@ -16,7 +16,7 @@
 #include "supple/rig/deform/pose_space.h"
 #include "supple/rig/pose.h"
 #include "supple/rig/rig.h"
-#include "supple/runtime/soft_step.h"
+#include "supple/runtime/flesh_drive.h"
 
 #include <optional>
 
@@ -106,9 +106,9 @@ class FullPoseDynamics {
     Vec3 translation = Vec3::Zero();
   };
   Past last_, before_last_;
-  std::vector<DrivenAcceleration> driven_;  ///< of the vertices, in the world
-  std::vector<Sway> sways_;                 ///< likewise
-  DriveLimit drive_;
+  std::vector<DrivenAcceleration> driven_, carried_;  ///< of the vertices, in the world
+  std::vector<DrivenPoint> points_;                   ///< likewise
+  FleshDrive drive_;
 };
 
 }  // namespace supple

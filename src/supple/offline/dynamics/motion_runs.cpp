@@ -146,17 +146,19 @@ double acceleration_of(const Rig& rest, const MadeUpRun& run, double seconds) {
 }
 
 /// Acceleration of every vertex in the middle of three moments, seen from its turned neighbourhood.
-VecX turned_acceleration(const TaughtBody& body, const MotionRun& run, std::size_t k, std::vector<Sway>& sways) {
+VecX turned_acceleration(const TaughtBody& body, const MotionRun& run, std::size_t k,
+                         std::vector<DrivenPoint>& points) {
   const std::size_t middle = std::clamp<std::size_t>(k, 1, run.length() - 2);
   std::array<std::vector<Vec3>, 3> x;
   for (std::size_t i = 0; i < 3; ++i) x[i] = evaluate_all(*body.rest, run.poses[middle + i - 1]);
   const std::vector<Eigen::Vector4d> turns = vertex_rotations(body.mesh, x[1]);
   VecX result(3 * std::ssize(turns));
-  sways.resize(turns.size());
-  DriveLimit drive{.limit = body.most_acceleration, .frequency = body.frequency, .time_step = MotionRun::step};
+  const bool first = points.empty();
+  points.resize(turns.size());
+  FleshDrive drive(teaching_settings(body));
   for (std::size_t v = 0; v < turns.size(); ++v) {
     const auto at = [&](std::size_t i) -> Vec3 { return run.placements[middle + i - 1] * x[i][v]; };
-    const Vec3 a = drive((at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step), sways[v]);
+    const Vec3 a = drive((at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step), points[v], first);
     const Quat turn = run.placements[middle].rotation * unit_quaternion(turns[v].data());
     result.segment<3>(3 * static_cast<Eigen::Index>(v)) = turn.conjugate() * a;
   }
@@ -182,12 +184,12 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
   const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, body.material);
   if (!elastic.ok()) return shapes;
   std::vector<VecX> kept;
-  std::vector<Sway> sways;
+  std::vector<DrivenPoint> points;
   for (std::size_t k = 0; k < run.length(); ++k) {
     const SoftStepReport report =
         body.frames != nullptr
             ? full->step(run.placements[k], run.poses[k])
-            : full->push(elastic->consistent_mass() * VecX(-turned_acceleration(body, run, k, sways)));
+            : full->push(elastic->consistent_mass() * VecX(-turned_acceleration(body, run, k, points)));
     const bool broken = report.recovered;
     const double farthest = full->displacements().cwiseAbs().maxCoeff();
     if (broken || !(farthest <= 0.5 * body.extent)) break;

@@ -69,7 +69,7 @@ struct TaughtBody {
   std::span<const Index> fixed;
   std::shared_ptr<const Rig> rest;  ///< Φ over the mesh
   double frequency = 4;             ///< of the flesh [Hz], for its damping
-  double most_acceleration = 0;     ///< [m/s²], see DriveLimit; 0: any
+  double most_acceleration = 0;     ///< [m/s²], see FleshDrive; 0: any
   double extent = 1;                ///< of the character [m]
   /// How vertices turn: the bent character itself is simulated. Null: the neutral pose, pushed.
   const FrameSites* frames = nullptr;

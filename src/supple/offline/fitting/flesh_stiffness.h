@@ -8,7 +8,7 @@
 // What still gives way farther than it may (thick flesh by a third more than the softest tenth of the mass, thin flesh
 // by less, as (t/T)², down to a fifth of that) is stiffened by what is too much, there and on the way to the bone that
 // holds it. Last, E₀ is brought to where the flesh has the wanted frequency. All of this looks at
-// shape only, not at clips: how violent moments of clips are limited is DriveLimit's part (runtime/soft_step.h), with
+// shape only, not at clips: how violent moments of clips are limited is FleshDrive's part (runtime/flesh_drive.h), with
 // the acceleration that bearable_acceleration() says.
 //
 // All lengths are relative to the body's own and no axis is named, so nothing changes with place, turn or size.

@@ -3,10 +3,9 @@
 
 #include "supple/base/parallel.h"
 #include "supple/rig/motion/clip_motion.h"
-#include "supple/runtime/soft_step.h"
+#include "supple/runtime/flesh_drive.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace supple {
@@ -24,7 +23,7 @@ std::vector<Index> spread_vertices(Index all) {
 
 struct ShakenVertex {
   Vec3 last = Vec3::Zero(), before = Vec3::Zero();
-  Sway sway;
+  SpringMass sway;
 };
 
 /// The mean square of how far the masses sway [m²].
@@ -35,8 +34,8 @@ double liveliness(const CharacterRig& rig, const Clip& clip, double frequency, d
   std::vector<ShakenVertex> shaken(vertices.size());
   std::vector<Vec3> x(vertices.size());
   CharacterPose pose = rig.neutral();
-  // A limit that nothing reaches: only its masses are wanted.
-  DriveLimit masses{.limit = std::numeric_limits<double>::max(), .gain = 1, .frequency = frequency, .time_step = step};
+  constexpr double damping = 0.2;
+  const double omega = 2 * std::numbers::pi * frequency;
   const double end =
       motion.loops() ? motion.start() + most_seconds : std::min(clip.duration, motion.start() + most_seconds);
   double squares = 0;
@@ -49,7 +48,7 @@ double liveliness(const CharacterRig& rig, const Clip& clip, double frequency, d
       ShakenVertex& at = shaken[k];
       const Vec3 place = pose.placement * x[k];
       if (known == 0) at = {};
-      if (known >= 2) masses((place - 2 * at.last + at.before) / (step * step), at.sway);
+      if (known >= 2) at.sway.step((place - 2 * at.last + at.before) / (step * step), omega, damping, step);
       at.before = at.last, at.last = place;
       squares += at.sway.place.squaredNorm();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of a character's clips shake its flesh most, before anything is simulated: every vertex of the skin carries a
-// mass on a spring of the flesh's frequency (Sway in runtime/soft_step.h), and the farther these sway, the livelier the
-// clip.
+// mass on a spring of the flesh's frequency (SpringMass in runtime/flesh_drive.h), and the farther these sway, the
+// livelier the clip.
 #pragma once
 
 #include "supple/rig/character_rig.h"

@@ -3,7 +3,7 @@
 // strolls and nothing of its flesh would be noticed; another one's leaps would carry its belly away. Animators draw
 // both within a range. So the liveliest clips are simulated as they are, and what drives the flesh is turned up or down
 // until the skin moves within the range of the character's feel (feel.h); up more where it moves least
-// (runtime/exaggerated_drive.h).
+// (runtime/flesh_drive.h).
 #pragma once
 
 #include "supple/pipeline/character/engine.h"

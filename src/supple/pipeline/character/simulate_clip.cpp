@@ -5,7 +5,6 @@
 
 #include "supple/base/clock.h"
 #include "supple/offline/fitting/flesh_frequency.h"
-#include "supple/runtime/exaggerated_drive.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,13 +26,12 @@ constexpr Attempt attempts[] = {{1, 1}, {0.5, 1}, {0.5, 0.5}, {0.5, 0.25}};
 class ClipDrive {
  public:
   ClipDrive(FleshStepper& flesh, const ClipMotion& motion, const CharacterRig& rig, const SoftForces& forces,
-            double extent, double exaggeration, SimulatedClip& result, Progress& progress)
+            double extent, SimulatedClip& result, Progress& progress)
       : flesh_(flesh),
         motion_(motion),
         pose_(rig.neutral()),
         forces_(forces),
         extent_(extent),
-        sooner_limited_(sooner_limited(exaggeration)),
         result_(result),
         progress_(progress) {}
 
@@ -72,14 +70,14 @@ class ClipDrive {
     SoftStepReport report;
     SUPPLE_RETURN_IF_ERROR(flesh_.step(pose_, forces_, report));
     if (report.recovered) ++result_.recovered;
-    violence_ = report.violence / sooner_limited_;
+    violence_ = report.violence;
     return {};
   }
   FleshStepper& flesh_;
   const ClipMotion& motion_;
   CharacterPose pose_;
   SoftForces forces_;
-  double extent_, sooner_limited_;
+  double extent_;
   double violence_ = 0;  ///< of the last step
   SimulatedClip& result_;
   Progress& progress_;
@@ -180,7 +178,7 @@ SoftStepSettings dynamics_settings(const SimulateSettings& settings, double freq
   result.flesh_frequency = frequency;
   result.gain = settings.gain;
   if (settings.limit) result.most_acceleration = most_acceleration;
-  exaggerate(result, settings.exaggeration);
+  result.exaggeration = settings.exaggeration;
   return result;
 }
 
@@ -193,8 +191,7 @@ Result<SimulatedClip> attempt_clip(FleshStepper& flesh, const CharacterRig& rig,
   SUPPLE_RETURN_IF_ERROR(result);
   SUPPLE_RETURN_IF_ERROR(flesh.begin(result->time_step, gain));
   const ClipMotion motion(rig, clip, result->loop, extent);
-  ClipDrive drive(flesh, motion, rig, {settings.gravity, settings.wind, settings.drag, {}}, extent,
-                  settings.exaggeration, *result, progress);
+  ClipDrive drive(flesh, motion, rig, {settings.gravity, settings.wind, settings.drag, {}}, extent, *result, progress);
   const bool pushed = settings.gravity.norm() > 0 || settings.wind.norm() > 0;
   if (result->loop)
     SUPPLE_RETURN_IF_ERROR(run_loop(drive, flesh, extent, *result));

@@ -19,7 +19,7 @@ struct SimulateSettings {
   double time_step = 1.0 / 240;  ///< [s], or a little less, so that the range is a whole number of steps
   double damping_ratio = 0.2;
   double gain = 1;          ///< of what drives the flesh
-  double exaggeration = 1;  ///< likewise, of gentle motion more than of violent (runtime/exaggerated_drive.h)
+  double exaggeration = 1;  ///< likewise, of slow and gentle motion more than of any other (runtime/flesh_drive.h)
   bool limit = true;        ///< violent moments, to what the engine's model says that flesh can bear
   SoftIntegrator integrator = SoftIntegrator::newmark;
   int iterations = 1;

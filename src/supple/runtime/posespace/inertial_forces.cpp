@@ -31,8 +31,9 @@ InertialForces<T>::InertialForces(std::shared_ptr<const PreparedModel<T>> prepar
   rotations_.assign(count, Mat3::Identity());
   last_.resize(count);
   before_last_.resize(count);
-  accelerations_.resize(count);
-  sways_.resize(count);
+  driven_.resize(count);
+  carried_.resize(count);
+  points_.resize(count);
   moments_.resize(count);
   ends_.resize(count);
   paths_.resize(count);
@@ -142,12 +143,15 @@ void InertialForces<T>::gather_pushes(std::size_t block) {
   }
 }
 
-/// At the end of the step, from the difference of the last three moments.
 template <class T>
-Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& difference) {
-  const Vec3 a = difference / (h_ * h_);
-  if (known_ < 3) sways_[k] = {};
-  return drive(newmark_ ? accelerations_[k].follow(a, known_ < 3) : a, sways_[k]);
+Vec3 InertialForces<T>::acceleration(std::size_t k, const Vec3& rest, const Vec3& carried) {
+  const bool first = known_ < 3;
+  Vec3 a = rest / (h_ * h_), with_it = carried / (h_ * h_);
+  if (newmark_) {
+    a = driven_[k].follow(a, first);
+    with_it = carried_[k].follow(with_it, first);
+  }
+  return drive(a, points_[k], first) + with_it;
 }
 
 template <class T>
@@ -155,7 +159,7 @@ void InertialForces<T>::begin_frame(const RigidTransform& placement, int substep
   substeps_ = substeps;
   end_translation_ = placement.translation;
   const Mat3 W = placement.rotation.toRotationMatrix();
-  for (std::size_t k = 0; k < ends_.size(); ++k) ends_[k] = {W * rest_[k], W * rotations_[k]};
+  for (std::size_t k = 0; k < ends_.size(); ++k) ends_[k] = {W * rest_[k], Vec3::Zero(), W * rotations_[k]};
   held_ = known_ == 0;
   if (substeps_ > 1 && !held_) find_paths();
 }
@@ -164,13 +168,13 @@ template <class T>
 Vec3 InertialForces<T>::hand_over(std::size_t block, std::size_t local, Motion& last, Motion& before_last) {
   const Vec3 displacement = last.rotation * basis_times(block, local, own_);
   const Vec3 changed = last.displacement - displacement;
-  last.rest += changed;
+  last.handed += changed;
   last.displacement = displacement;
   last.doubled = last.rotation * basis_times(block, local, own_force_);
   if (known_ < 2) return Vec3::Zero();
   const Vec3 earlier = before_last.rotation * basis_times(block, local, own_past_);
   const Vec3 changed_earlier = before_last.displacement - earlier;
-  before_last.rest += changed_earlier;
+  before_last.handed += changed_earlier;
   before_last.displacement = earlier;
   return changed - changed_earlier;
 }
@@ -211,12 +215,15 @@ void InertialForces<T>::find_path(std::size_t k, const Vec3& pull) {
   const Eigen::Vector4d to = near(ends_[k].rotation, from);
   if (known_ == 1) {
     path.rest.go_straight(last_[k].rest, ends_[k].rest, length);
+    path.handed.go_straight(last_[k].handed, Vec3::Zero(), length);
     path.rotation.go_straight(from, to, length);
   } else if (curved) {
-    path.rest.go_on(last_[k].rest, ends_[k].rest, pull, length, last_length);
+    path.rest.go_on(last_[k].rest, ends_[k].rest, Vec3::Zero(), length, last_length);
+    path.handed.go_on(last_[k].handed, Vec3::Zero(), pull, length, last_length);
     path.rotation.go_on(from, to, Eigen::Vector4d::Zero(), length, last_length);
   } else {
     path.rest.start_after(before_last_[k].rest, last_[k].rest, ends_[k].rest, length, last_length);
+    path.handed.start_after(before_last_[k].handed, last_[k].handed, Vec3::Zero(), length, last_length);
     path.rotation.start_after(near(before_last_[k].rotation, from), from, to, length, last_length);
   }
 }
@@ -234,6 +241,7 @@ void InertialForces<T>::begin_substep(int substep) {
     const Eigen::Vector4d q = paths_[k].rotation.at(s, length);
     const double norm = q.norm();
     moments_[k].rest = paths_[k].rest.at(s, length);
+    moments_[k].handed = paths_[k].handed.at(s, length);
     moments_[k].rotation = norm > 1e-3 ? Quat(Eigen::Vector4d(q / norm)).toRotationMatrix() : ends_[k].rotation;
   }
 }
@@ -260,9 +268,10 @@ void InertialForces<T>::add_force(const SoftForces& forces, T* f) {
       const Vec3& rest = moments()[k].rest;
       Vec3 a = -forces.gravity;
       if (known_ >= 2) {
-        const Vec3 carried = B * basis_times(b, v, own_);
-        a += acceleration(k, rest - 2 * last_[k].rest + before_last_[k].rest + shift + carried - last_[k].doubled +
-                                 before_last_[k].displacement);
+        const Motion &last = last_[k], &before = before_last_[k];
+        a += acceleration(k, rest - 2 * last.rest + before.rest + shift,
+                          moments()[k].handed - 2 * last.handed + before.handed + B * basis_times(b, v, own_) -
+                              last.doubled + before.displacement);
       }
       if (forces.drag > 0 && known_ >= 1) a += forces.drag * ((rest - last_[k].rest + moved) / h_ - forces.wind);
       const Vec3 local = B.transpose() * a * -blocks_[b].model->weights[static_cast<Eigen::Index>(v)];
@@ -290,6 +299,7 @@ void InertialForces<T>::remember(const T* q, const T* acceleration) {
     for (std::size_t v = 0; v < blocks_[b].model->points.size(); ++v) {
       Motion& motion = last_[blocks_[b].first + v];
       motion.rest = moments()[blocks_[b].first + v].rest;
+      motion.handed = moments()[blocks_[b].first + v].handed;
       motion.rotation = moments()[blocks_[b].first + v].rotation;
       const auto [displacement, doubled] = basis_times(b, v, own_, own_past_);
       motion.displacement = motion.rotation * displacement;

@@ -5,22 +5,22 @@
 // seen by the basis of the last of them, are
 //   Uᵀ M B⁻¹ (x' − 2 x + x°)/h² = M̃ (q' − 2 q + q°)/h² + Uᵀ M B⁻¹ a                  ' next, ° previous step
 //   a = [ΔΔ(WΦ) − 2 (B_n U_n − B U) q_n + (B_n-1 U_n-1 − B U) q_n-1] / h²
-// `a` is the acceleration of the rest shape in the world, and of the displacement that turns with it and changes with
-// its basis: centrifugal, Euler and Coriolis forces of every limb, and what interpolation between poses does. These
-// differences belong to the middle of their three moments, one step ago. Backward Euler is of first order anyway;
-// Newmark continues them to the end of the step (DrivenAcceleration in soft_step.h), and takes q_n + h² q̈_n / 2 for q_n
-// in a, which leaves errors of second order only.
+// `a` is the acceleration of the rest shape in the world, which FleshDrive may limit and exaggerate, and of the
+// displacement that turns with it and changes with its basis: centrifugal, Euler and Coriolis forces of every limb, and
+// what interpolation between poses does. These differences belong to the middle of their three moments, one step ago.
+// Backward Euler is of first order anyway; Newmark continues them to the end of the step (DrivenAcceleration in
+// flesh_drive.h), and takes q_n + h² q̈_n / 2 for q_n in a, which leaves errors of second order only.
 //
 // Sub-steps of a frame share bases and rest shapes, those of its end; vertices still move smoothly (rig_curve.h). What
 // the new basis makes of the old coordinates is a jump of the displacement, c = (U_n − U) q_n. Flesh hasn't moved, so c
-// is counted to the rest shape's side at the start of the frame, and fades with it.
+// is handed over at the start of the frame, beside U q, and fades within it.
 #pragma once
 
 #include "supple/rig/pose.h"
+#include "supple/runtime/flesh_drive.h"
 #include "supple/runtime/frame_field.h"
 #include "supple/runtime/posespace/pose_interpolation.h"
 #include "supple/runtime/posespace/rig_curve.h"
-#include "supple/runtime/soft_step.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,8 +33,8 @@ class InertialForces {
   InertialForces() = default;
   InertialForces(std::shared_ptr<const PreparedModel<T>> prepared, double time_step, bool newmark);
 
-  /// How violent moments of the rig are limited.
-  DriveLimit drive;
+  /// What the rig's motion becomes before flesh feels it.
+  FleshDrive drive;
 
   /// Says which coordinates count from the next set_pose() on. Allocates nothing.
   void keep(const KeptColumns& columns);
@@ -63,8 +63,9 @@ class InertialForces {
     for (Vec3* place : {&last_translation_, &before_last_translation_, &translation_}) bytes(*place);
     for (auto* values : {&q_, &past_q_, &doubled_q_}) bytes(*values);
     for (int* count : {&known_, &substeps_, &last_substeps_}) bytes(*count);
-    bytes(accelerations_);
-    bytes(sways_);
+    bytes(driven_);
+    bytes(carried_);
+    bytes(points_);
     bytes(paths_);
     bytes(translation_path_);
     bytes(held_);
@@ -73,15 +74,17 @@ class InertialForces {
  private:
   struct Motion {  ///< of a cubature vertex at a past moment, in the world without the placement's translation
     Vec3 rest = Vec3::Zero();
+    Vec3 handed = Vec3::Zero();                                ///< over by the basis of the frame before
     Mat3 rotation = Mat3::Identity();                          ///< B
     Vec3 displacement = Vec3::Zero(), doubled = Vec3::Zero();  ///< B U q, and B U (2 q + h² q̈)
   };
   struct Moment {  ///< the same while a step is taken
     Vec3 rest = Vec3::Zero();
+    Vec3 handed = Vec3::Zero();
     Mat3 rotation = Mat3::Identity();
   };
   struct Path {  ///< within a frame of several steps
-    RigCurve<3> rest;
+    RigCurve<3> rest, handed;
     RigCurve<4> rotation;  ///< a quaternion, not quite of length one
   };
   struct Block {
@@ -102,9 +105,9 @@ class InertialForces {
   void find_rotations(const Block& block, const FrameField<T>& frames);
   const std::vector<Moment>& moments() const { return at_end_ ? ends_ : moments_; }
   void gather(std::size_t block, const std::vector<T>& all, std::vector<T>& own) const;
-  Vec3 acceleration(std::size_t k, const Vec3& difference);
-  /// Counts what the new basis changes of the last displacements to the rest shape. Returns how far that part was
-  /// moving per step.
+  /// At the end of the step, from differences of the last three moments: of the rest shape, and of what it carries.
+  Vec3 acceleration(std::size_t k, const Vec3& rest, const Vec3& carried);
+  /// Hands over what the new basis changes of the last displacements. Returns how far that part was moving per step.
   Vec3 hand_over(std::size_t block, std::size_t local, Motion& last, Motion& before_last);
   void find_paths();
   void find_path(std::size_t k, const Vec3& pull);
@@ -117,8 +120,8 @@ class InertialForces {
   std::vector<Mat3> rotations_;  ///< R there
   int known_ = 0;                ///< how many past steps the motion is known for, at most 3
   std::vector<Motion> last_, before_last_;
-  std::vector<DrivenAcceleration> accelerations_;
-  std::vector<Sway> sways_;
+  std::vector<DrivenAcceleration> driven_, carried_;
+  std::vector<DrivenPoint> points_;
   Vec3 last_translation_ = Vec3::Zero(), before_last_translation_ = Vec3::Zero();
   std::vector<Moment> moments_, ends_;  ///< of this step, within the frame, and of the frame's end
   bool at_end_ = true;                  ///< this step ends there

@@ -75,7 +75,7 @@ Result<PoseSpaceDynamics<T>> PoseSpaceDynamics<T>::create(std::shared_ptr<const 
   dynamics.forces_ = CubatureForces<T>(prepared);
   dynamics.inertia_ =
       InertialForces<T>(prepared, settings.time_step, settings.integrator == PoseSpaceIntegrator::newmark);
-  dynamics.inertia_.drive = {settings.most_acceleration, settings.gain, settings.flesh_frequency, settings.time_step};
+  dynamics.inertia_.drive = FleshDrive(settings);
   dynamics.surface_ = SurfaceShape<T>(prepared);
   dynamics.positions_.resize(model.points.size());
   for (auto* values : {&dynamics.q_, &dynamics.v_, &dynamics.a_, &dynamics.force_, &dynamics.next_q_, &dynamics.next_v_,
