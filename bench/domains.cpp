@@ -6,6 +6,7 @@
 
 #include "samples/domain_scenes.h"
 #include "supple/base/clock.h"
+#include "supple/base/parallel.h"
 #include "supple/fem/modes.h"
 #include "supple/runtime/domains/domain_dynamics.h"
 
@@ -40,6 +41,34 @@ WindField gusty() {
   wind.gusts = 0.5;
   wind.turbulence = 0.4;
   return wind;
+}
+
+void on_all_threads(void*, std::int64_t count, JobBody body, void* context) {
+  parallel_for(count, 1, [=](std::int64_t i) { body(context, i); });
+}
+
+/// How many times as fast two threads step: the median of turns, so that whoever else uses the machine slows both.
+double speedup_of_two(const DomainModel& model, bool quick) {
+  DomainDynamics dynamics =
+      DomainDynamics::create(std::make_shared<const PreparedTree>(prepare_tree(model).value()), {}).value();
+  dynamics.set_wind(gusty());
+  for (int k = 0; k < 10; ++k) dynamics.step();
+  const int threads = thread_count(),
+            steps = std::max(1, (quick ? 2000 : 20000) / static_cast<int>(model.domain_count()));
+  set_thread_count(2);
+  std::vector<double> ratio;
+  for (int turn = 0; turn < 9; ++turn) {
+    const auto time = [&](JobLoop loop) {
+      dynamics.set_jobs(loop, nullptr);
+      const Clock::time_point start = Clock::now();
+      for (int k = 0; k < steps; ++k) dynamics.step();
+      return seconds_since(start);
+    };
+    const double one = time(nullptr);
+    ratio.push_back(one / time(on_all_threads));
+  }
+  set_thread_count(threads);
+  return median(ratio);
 }
 
 /// Median time of a step while the wind blows, after a second of it [ms].
@@ -118,6 +147,13 @@ void add_scene(Report& report, const SceneFigures& figures, const Options& optio
               .target = figures.target_ms});
   if (!sound) report.add({.table = table, .row = figures.name, .metric = "sound", .error = "a step broke down"});
   add("step_L1_ms", step_ms(model, options.quick, SubtreeInertia::interface, sound), "ms");
+  if (model.domain_count() > 1000)
+    report.add({.table = table,
+                .row = figures.name,
+                .metric = "two_threads",
+                .value = speedup_of_two(model, options.quick),
+                .unit = "times as fast",
+                .target = 1.7});
   add_gaps(report, figures.name, model, options.quick);
 }
 
@@ -139,6 +175,13 @@ void add_scaling(Report& report, const Options& options) {
                 .value = ms,
                 .unit = "ms",
                 .target = leaves == 100000 ? std::optional<double>(250) : std::nullopt});
+    if (leaves == sizes.back())
+      report.add({.table = "domains/scaling",
+                  .row = fmt::format("leaves{}", leaves),
+                  .metric = "two_threads",
+                  .value = speedup_of_two(built->model, options.quick),
+                  .unit = "times as fast",
+                  .target = 1.7});
   }
   report.add({.table = "domains/scaling",
               .row = "fit",
