@@ -98,5 +98,37 @@ TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
   }
 }
 
+TEST_F(DomainsCli, RefusesWhatIsNoTree) {
+  const std::string plate = R"(mesh = "box"
+[box]
+size = [0.4, 0.4, 0.1]
+cells = [4, 4, 1]
+[[fix]]
+select = "min-x"
+[[domain]]
+name = "ground"
+select = "x<0.1"
+)";
+  struct Fault {
+    const char *text, *first, *second;
+  };
+  for (const auto& [text, first, second] :
+       {Fault{
+            "[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\n[[domain]]\nname = \"b\"\nselect = \"box:0.2,0,0,1,0.2,1\"\n"
+            "[[domain]]\nname = \"c\"\nselect = \"box:0.2,0.2,0,1,1,1\"\n",
+            "loop", "merge"},
+        Fault{"[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\n[[domain]]\nname = \"b\"\nselect = "
+              "\"box:0.2,0,0,0.3,1,1\"\n",
+              "\"a\"", "2 pieces"},
+        Fault{"[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\nfrequency = 0\n", "frequency", "positive"}}) {
+    spill(folder / "bad.toml", plate + text);
+    const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
+    EXPECT_EQ(bad.code, 3) << text << bad.err;
+    EXPECT_NE(bad.err.find(first), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find(second), std::string::npos) << bad.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));
+  }
+}
+
 }  // namespace
 }  // namespace supple::cli_domains_test
