@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numbers>
 
@@ -309,6 +310,57 @@ void add_momentum(Report& report, const Options& options) {
   }
 }
 
+/// The largest energy after the first tenth of the steps since a scene was let go, over the largest in it, less one:
+/// what is off in a swing is not counted, what grows is. A free scene flies and turns.
+double energy_growth(const DomainModel& model, int steps, bool damped) {
+  DomainSettings settings;
+  if (!damped) settings.mass_damping = settings.stiffness_damping = 0;
+  settings.gravity = Vec3(3, -2.5, 3);
+  DomainDynamics dynamics =
+      DomainDynamics::create(std::make_shared<const PreparedTree>(prepare_tree(model).value()), settings).value();
+  if (!model.anchored()) {
+    RootMotion root = dynamics.root();
+    root.velocity = Vec3(1, 2, 0);
+    root.angular_velocity = Vec3(0.5, 1.5, 0.3);
+    dynamics.set_root(root);
+  }
+  for (int k = 0; k < 48; ++k) dynamics.step();
+  dynamics.set_gravity(Vec3::Zero());
+  const auto energy = [&] {
+    const DomainMeasures now = dynamics.measure();
+    return now.kinetic_energy + now.elastic_energy;
+  };
+  double early = 0, late = 0;
+  for (int k = 0; k < steps; ++k) {
+    if (dynamics.step().recovered) return std::numeric_limits<double>::infinity();
+    double& most = k < steps / 10 ? early : late;
+    if (k % 20 == 0) most = std::max(most, energy());
+  }
+  return late / early - 1;
+}
+
+/// Scenes at their small size: a million steps of each take minutes.
+void add_energy(Report& report, const Options& options) {
+  for (const SceneFigures& scene : scenes) {
+    const Result<DomainBuild> built = build_domains(samples::domain_scene(scene.name, true).value());
+    if (!built.ok()) {
+      fail(report, "domains/energy", scene.name, "growth", built.error().message);
+      continue;
+    }
+    for (const bool damped : {true, false}) {
+      const int steps = options.quick ? 3000 : damped ? 1000000 : 20000;
+      const double growth = energy_growth(built->model, steps, damped);
+      Row row{.table = "domains/energy", .row = scene.name, .metric = damped ? "growth" : "growth_undamped"};
+      row.target = 0;
+      if (std::isfinite(growth))
+        row.value = growth;
+      else
+        row.error = "a step broke down";
+      report.add(row);
+    }
+  }
+}
+
 }  // namespace
 
 Report run_domains(const Options& options) {
@@ -318,6 +370,7 @@ Report run_domains(const Options& options) {
   if (options.wants("accuracy")) add_accuracy(report, options);
   if (options.wants("truth")) add_domain_truth(report, options);
   if (options.wants("momentum")) add_momentum(report, options);
+  if (options.wants("energy")) add_energy(report, options);
   if (options.wants("scaling")) add_scaling(report, options);
   return report;
 }
