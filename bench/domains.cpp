@@ -6,12 +6,14 @@
 
 #include "samples/domain_scenes.h"
 #include "supple/base/clock.h"
+#include "supple/base/parallel.h"
 #include "supple/fem/modes.h"
 #include "supple/runtime/domains/domain_dynamics.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numbers>
 
@@ -40,6 +42,34 @@ WindField gusty() {
   wind.gusts = 0.5;
   wind.turbulence = 0.4;
   return wind;
+}
+
+void on_all_threads(void*, std::int64_t count, JobBody body, void* context) {
+  parallel_for(count, 1, [=](std::int64_t i) { body(context, i); });
+}
+
+/// How many times as fast two threads step: the median of turns, so that whoever else uses the machine slows both.
+double speedup_of_two(const DomainModel& model, bool quick) {
+  DomainDynamics dynamics =
+      DomainDynamics::create(std::make_shared<const PreparedTree>(prepare_tree(model).value()), {}).value();
+  dynamics.set_wind(gusty());
+  for (int k = 0; k < 10; ++k) dynamics.step();
+  const int threads = thread_count(),
+            steps = std::max(1, (quick ? 2000 : 20000) / static_cast<int>(model.domain_count()));
+  set_thread_count(2);
+  std::vector<double> ratio;
+  for (int turn = 0; turn < 9; ++turn) {
+    const auto time = [&](JobLoop loop) {
+      dynamics.set_jobs(loop, nullptr);
+      const Clock::time_point start = Clock::now();
+      for (int k = 0; k < steps; ++k) dynamics.step();
+      return seconds_since(start);
+    };
+    const double one = time(nullptr);
+    ratio.push_back(one / time(on_all_threads));
+  }
+  set_thread_count(threads);
+  return median(ratio);
 }
 
 /// Median time of a step while the wind blows, after a second of it [ms].
@@ -118,6 +148,13 @@ void add_scene(Report& report, const SceneFigures& figures, const Options& optio
               .target = figures.target_ms});
   if (!sound) report.add({.table = table, .row = figures.name, .metric = "sound", .error = "a step broke down"});
   add("step_L1_ms", step_ms(model, options.quick, SubtreeInertia::interface, sound), "ms");
+  if (model.domain_count() > 1000)
+    report.add({.table = table,
+                .row = figures.name,
+                .metric = "two_threads",
+                .value = speedup_of_two(model, options.quick),
+                .unit = "times as fast",
+                .target = 1.7});
   add_gaps(report, figures.name, model, options.quick);
 }
 
@@ -139,6 +176,13 @@ void add_scaling(Report& report, const Options& options) {
                 .value = ms,
                 .unit = "ms",
                 .target = leaves == 100000 ? std::optional<double>(250) : std::nullopt});
+    if (leaves == sizes.back())
+      report.add({.table = "domains/scaling",
+                  .row = fmt::format("leaves{}", leaves),
+                  .metric = "two_threads",
+                  .value = speedup_of_two(built->model, options.quick),
+                  .unit = "times as fast",
+                  .target = 1.7});
   }
   report.add({.table = "domains/scaling",
               .row = "fit",
@@ -266,6 +310,57 @@ void add_momentum(Report& report, const Options& options) {
   }
 }
 
+/// The largest energy after the first tenth of the steps since a scene was let go, over the largest in it, less one:
+/// what is off in a swing is not counted, what grows is. A free scene flies and turns.
+double energy_growth(const DomainModel& model, int steps, bool damped) {
+  DomainSettings settings;
+  if (!damped) settings.mass_damping = settings.stiffness_damping = 0;
+  settings.gravity = Vec3(3, -2.5, 3);
+  DomainDynamics dynamics =
+      DomainDynamics::create(std::make_shared<const PreparedTree>(prepare_tree(model).value()), settings).value();
+  if (!model.anchored()) {
+    RootMotion root = dynamics.root();
+    root.velocity = Vec3(1, 2, 0);
+    root.angular_velocity = Vec3(0.5, 1.5, 0.3);
+    dynamics.set_root(root);
+  }
+  for (int k = 0; k < 48; ++k) dynamics.step();
+  dynamics.set_gravity(Vec3::Zero());
+  const auto energy = [&] {
+    const DomainMeasures now = dynamics.measure();
+    return now.kinetic_energy + now.elastic_energy;
+  };
+  double early = 0, late = 0;
+  for (int k = 0; k < steps; ++k) {
+    if (dynamics.step().recovered) return std::numeric_limits<double>::infinity();
+    double& most = k < steps / 10 ? early : late;
+    if (k % 20 == 0) most = std::max(most, energy());
+  }
+  return late / early - 1;
+}
+
+/// Scenes at their small size: a million steps of each take minutes.
+void add_energy(Report& report, const Options& options) {
+  for (const SceneFigures& scene : scenes) {
+    const Result<DomainBuild> built = build_domains(samples::domain_scene(scene.name, true).value());
+    if (!built.ok()) {
+      fail(report, "domains/energy", scene.name, "growth", built.error().message);
+      continue;
+    }
+    for (const bool damped : {true, false}) {
+      const int steps = options.quick ? 3000 : damped ? 1000000 : 20000;
+      const double growth = energy_growth(built->model, steps, damped);
+      Row row{.table = "domains/energy", .row = scene.name, .metric = damped ? "growth" : "growth_undamped"};
+      row.target = 0;
+      if (std::isfinite(growth))
+        row.value = growth;
+      else
+        row.error = "a step broke down";
+      report.add(row);
+    }
+  }
+}
+
 }  // namespace
 
 Report run_domains(const Options& options) {
@@ -275,6 +370,7 @@ Report run_domains(const Options& options) {
   if (options.wants("accuracy")) add_accuracy(report, options);
   if (options.wants("truth")) add_domain_truth(report, options);
   if (options.wants("momentum")) add_momentum(report, options);
+  if (options.wants("energy")) add_energy(report, options);
   if (options.wants("scaling")) add_scaling(report, options);
   return report;
 }

@@ -3,6 +3,7 @@
 
 #include "handles.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -52,6 +53,9 @@ int supple_object_anchored(const supple_object* object) {
 }
 int supple_object_coordinate_count(const supple_object* object) {
   return object == nullptr ? 0 : object->value.coordinate_count();
+}
+int supple_object_domain_count(const supple_object* object) {
+  return object == nullptr ? 0 : object->value.domain_count();
 }
 double supple_object_mass(const supple_object* object) { return object == nullptr ? 0 : object->value.mass(); }
 int supple_object_vertex_count(const supple_object* object) {
@@ -109,6 +113,25 @@ supple_status supple_object_state_set_forces(supple_object_state* state, const s
 supple_status supple_object_state_set_gravity(supple_object_state* state, const float* acceleration) {
   if (state == nullptr || acceleration == nullptr) return null_argument();
   state->value.set_gravity(three_of(acceleration));
+  return SUPPLE_OK;
+}
+supple_status supple_object_state_set_wind(supple_object_state* state, const float* velocity, double gusts,
+                                           double turbulence) {
+  if (state == nullptr || velocity == nullptr) return null_argument();
+  state->value.set_wind(three_of(velocity), gusts, turbulence);
+  return SUPPLE_OK;
+}
+supple_status supple_object_state_set_frequency(supple_object_state* state, int domain, double factor) {
+  if (state == nullptr) return null_argument();
+  if (domain < 0 || domain >= state->value.object().domain_count()) return out_of_range();
+  if (!(factor > 0) || !std::isfinite(factor))
+    return fail(SUPPLE_USAGE, "a factor of frequencies must be above zero and finite; 1 is as it was built");
+  state->value.set_frequency(domain, factor);
+  return SUPPLE_OK;
+}
+supple_status supple_object_state_set_jobs(supple_object_state* state, supple_job_loop loop, void* user) {
+  if (state == nullptr) return null_argument();
+  state->value.set_jobs(loop, user);
   return SUPPLE_OK;
 }
 supple_status supple_object_state_place(supple_object_state* state, const float* position, const float* rotation,

@@ -183,6 +183,8 @@ SUPPLE_API void supple_object_free(supple_object* object);
 
 SUPPLE_API int supple_object_anchored(const supple_object* object);
 SUPPLE_API int supple_object_coordinate_count(const supple_object* object);
+/* Parts with coordinates of their own: 1 unless it was built from domains. */
+SUPPLE_API int supple_object_domain_count(const supple_object* object);
 SUPPLE_API double supple_object_mass(const supple_object* object);
 SUPPLE_API int supple_object_vertex_count(const supple_object* object);
 SUPPLE_API const int32_t* supple_object_triangles(const supple_object* object, size_t* count);
@@ -205,6 +207,13 @@ SUPPLE_API void supple_object_state_free(supple_object_state* state);
 SUPPLE_API supple_status supple_object_state_set_forces(supple_object_state* state, const supple_pull* forces,
                                                         int count);
 SUPPLE_API supple_status supple_object_state_set_gravity(supple_object_state* state, const float* acceleration);
+/* Objects of several domains only; others feel no wind. Gusts and eddies are parts of its speed. */
+SUPPLE_API supple_status supple_object_state_set_wind(supple_object_state* state, const float* velocity, double gusts,
+                                                      double turbulence);
+/* One of those domains swings faster or slower than it was built to: its frequencies, as a factor above zero. */
+SUPPLE_API supple_status supple_object_state_set_frequency(supple_object_state* state, int domain, double factor);
+/* Jobs for the steps of objects of very many domains; the bits stay the same. Null as `loop`: none. */
+SUPPLE_API supple_status supple_object_state_set_jobs(supple_object_state* state, supple_job_loop loop, void* user);
 /* Free objects only. `rotation` is x y z w; velocities may be null. May allocate. */
 SUPPLE_API supple_status supple_object_state_place(supple_object_state* state, const float* position,
                                                    const float* rotation, const float* velocity,

@@ -259,6 +259,43 @@ static void check_fall(const char* path) {
   supple_object_free(o);
 }
 
+// How far the tips of a tree get under their weight in half a second, with all frequencies times a factor.
+static float farthest(const supple_object* o, double factor, const float* wind) {
+  supple_object_state* s = NULL;
+  EXPECT(supple_object_state_create(o, NULL, &s) == SUPPLE_OK);
+  if (s == NULL) return 0;
+  const size_t room = 3 * (size_t)supple_object_vertex_count(o);
+  float* xyz = malloc(room * sizeof(float));
+  int64_t jobs = 0;
+  float most = 0;
+  for (int d = 0; d < supple_object_domain_count(o); ++d)
+    EXPECT(supple_object_state_set_frequency(s, d, factor) == SUPPLE_OK);
+  EXPECT(supple_object_state_set_frequency(s, supple_object_domain_count(o), 1) == SUPPLE_USAGE);
+  EXPECT(supple_object_state_set_frequency(s, 0, 0) == SUPPLE_USAGE);
+  EXPECT(supple_object_state_set_jobs(s, one_after_the_other, &jobs) == SUPPLE_OK);
+  EXPECT(supple_object_state_set_wind(s, wind, 0.5, 0.4) == SUPPLE_OK);
+  for (int k = 0; k < 30; ++k) {
+    EXPECT(supple_object_state_advance(s, 1.0 / 60) == SUPPLE_OK);
+    EXPECT(supple_object_state_displacements(s, xyz, room) == SUPPLE_OK);
+    most = fmaxf(most, largest(xyz, room));
+  }
+  free(xyz);
+  supple_object_state_free(s);
+  return most;
+}
+
+static void check_tree(const char* path) {
+  supple_object* o = NULL;
+  EXPECT(supple_object_load(path, &o) == SUPPLE_OK);
+  if (o == NULL) return;
+  EXPECT(supple_object_domain_count(o) == 4);
+  const float calm[3] = {0, 0, 0}, storm[3] = {0, 0, 40};
+  const float soft = farthest(o, 1, calm), stiff = farthest(o, 2, calm);
+  EXPECT(soft > 0 && stiff < 0.5F * soft && stiff > 0.1F * soft);  // weight bends by 1 / frequency²
+  EXPECT(farthest(o, 1, storm) > 1.5F * soft);
+  supple_object_free(o);
+}
+
 int main(int count, char** words) {
   if (count != 5) return 2;
   EXPECT(strlen(supple_version()) >= 5);
@@ -267,6 +304,7 @@ int main(int count, char** words) {
   check_object(words[2]);
   check_fall(words[3]);
   check_object(words[4]);  // made of many parts
+  check_tree(words[4]);
   if (faults == 0) printf("the C interface does what its header says\n");
   return faults == 0 ? 0 : 1;
 }

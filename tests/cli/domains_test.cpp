@@ -79,6 +79,20 @@ TEST_F(DomainsCli, BuildsInspectsAndSimulates) {
   EXPECT_TRUE(std::filesystem::exists(folder / "stalk.pc2"));
 }
 
+TEST_F(DomainsCli, IterationsReachTheSteps) {
+  ASSERT_EQ(supple({"build", "stalk.toml", "-o", "stalk.supple"}).code, 0);
+  std::vector<double> moved;
+  for (const char* iterations : {"1", "2", "6"}) {
+    spill_changed("size = 5", std::string("size = 5\niterations = ") + iterations);
+    const CliRun run = supple({"simulate", "bad.toml", "--asset", "stalk.supple", "--json=run.json"});
+    ASSERT_EQ(run.code, 0) << run.err;
+    moved.push_back(nlohmann::json::parse(slurp(folder / "run.json"))["largest_motion_m"]);
+  }
+  // Newton's method: what a second iteration leaves is much less than what the first did.
+  EXPECT_NE(moved[0], moved[2]);
+  EXPECT_LT(std::abs(moved[1] - moved[2]), 0.5 * std::abs(moved[0] - moved[2]));
+}
+
 TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
   struct Fault {
     const char *from, *to, *word;
@@ -88,12 +102,45 @@ TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
         Fault{"select = \"x>0.2\"", "select = \"x>5\"", "tip"},
         Fault{"name = \"middle\"", "name = \"stem\"", "two domains"},
         Fault{"size = 5", "size = 5\nroot = \"leaf\"", "leaf"},
+        Fault{"size = 5", "size = 5\niterations = 0", "iterations"},
         Fault{"select = \"min-x\"", "select = \"min-x\"\n[[fix]]\nselect = \"max-x\"", "isn't in the root"},
         Fault{"select = \"x>0.1\"", "select = \"x>0.25\"", "\"middle\" has no elements"}}) {
     spill_changed(from, to);
     const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
     EXPECT_EQ(bad.code, 3) << to;
     EXPECT_NE(bad.err.find(word), std::string::npos) << bad.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));
+  }
+}
+
+TEST_F(DomainsCli, RefusesWhatIsNoTree) {
+  const std::string plate = R"(mesh = "box"
+[box]
+size = [0.4, 0.4, 0.1]
+cells = [4, 4, 1]
+[[fix]]
+select = "min-x"
+[[domain]]
+name = "ground"
+select = "x<0.1"
+)";
+  struct Fault {
+    const char *text, *first, *second;
+  };
+  for (const auto& [text, first, second] :
+       {Fault{
+            "[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\n[[domain]]\nname = \"b\"\nselect = \"box:0.2,0,0,1,0.2,1\"\n"
+            "[[domain]]\nname = \"c\"\nselect = \"box:0.2,0.2,0,1,1,1\"\n",
+            "loop", "merge"},
+        Fault{"[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\n[[domain]]\nname = \"b\"\nselect = "
+              "\"box:0.2,0,0,0.3,1,1\"\n",
+              "\"a\"", "2 pieces"},
+        Fault{"[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\nfrequency = 0\n", "frequency", "positive"}}) {
+    spill(folder / "bad.toml", plate + text);
+    const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
+    EXPECT_EQ(bad.code, 3) << text << bad.err;
+    EXPECT_NE(bad.err.find(first), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find(second), std::string::npos) << bad.err;
     EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));
   }
 }

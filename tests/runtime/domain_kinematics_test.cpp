@@ -143,7 +143,7 @@ TEST(BodyTerms, SystemForcesAreThoseOfDirectQuadrature) {
       torque += p.cross(f);
     }
     // By integrals.
-    Pack4 scales[PreparedTree::coefficients];
+    Pack4 scales[PreparedTree::constant_count];
     scales[PreparedTree::scale3] = Pack4(s3);
     scales[PreparedTree::scale4] = Pack4(s3 * s);
     scales[PreparedTree::scale5] = Pack4(s3 * s * s);

@@ -58,8 +58,8 @@ TEST(DomainTruth, HangsWhereTheWholeMeshHangs) {
   const std::vector<Vec3> rest = rest_positions(model);
   double lowest = 0;
   for (std::size_t v = 0; v < rest.size(); ++v) lowest = std::min(lowest, xyz[3 * v + 1] - rest[v].y());
-  EXPECT_LT(truth, -0.1);  // it hangs far enough to see
-  EXPECT_NEAR(lowest, truth, 0.05 * std::abs(truth));
+  EXPECT_LT(truth, -0.1);                              // it hangs far enough to see
+  EXPECT_NEAR(lowest, truth, 0.02 * std::abs(truth));  // measured: 1.3 %
   RecordProperty("sag_ratio", std::to_string(lowest / truth));
   EXPECT_LT(dynamics.largest_gap(), 0.005);
 }

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "supple/base/result.h"
+#include "supple/runtime/job_loop.h"
 
 #include <array>
 #include <cstddef>
@@ -224,10 +225,6 @@ class CharacterState {
   explicit CharacterState(std::unique_ptr<CharacterStateData> data);
   std::unique_ptr<CharacterStateData> data_;
 };
-
-/// An engine's own jobs: calls body(context, i) once for each i below count, on any thread, and returns after the last.
-using JobBody = void (*)(void* context, std::int64_t i);
-using JobLoop = void (*)(void* user, std::int64_t count, JobBody body, void* context);
 
 /// advance() of many states at once; they may be of different characters. The bits are those of one after the other.
 /// Without a loop that is what happens. Allocates nothing unless the loop does. `reports`, where given, has one entry

@@ -376,6 +376,14 @@ void ObjectState::set_wind(const std::array<float, 3>& velocity, double gusts, d
   data_->domains->set_wind(wind);
 }
 
+void ObjectState::set_frequency(int domain, double factor) {
+  if (data_->domains) data_->domains->set_frequency(domain, factor);
+}
+
+void ObjectState::set_jobs(JobLoop loop, void* user) {
+  if (data_->domains) data_->domains->set_jobs(loop, user);
+}
+
 void ObjectState::place(const ObjectPlace& place, const std::array<float, 3>& velocity,
                         const std::array<float, 3>& angular_velocity) {
   if (data_->domains && !object().anchored() && is_finite(place.position) && is_finite(velocity) &&

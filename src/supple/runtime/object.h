@@ -16,6 +16,7 @@
 #pragma once
 
 #include "supple/base/result.h"
+#include "supple/runtime/job_loop.h"
 
 #include <array>
 #include <cstddef>
@@ -97,6 +98,11 @@ class ObjectState {
   /// Air that moves [m/s], with gusts and eddies as parts of its speed (domains/wind_field.h). Objects of several
   /// domains feel it, others don't.
   void set_wind(const std::array<float, 3>& velocity, double gusts = 0.5, double turbulence = 0.4);
+  /// One of an object's domains swings faster or slower than it was built to: its frequencies, as a factor above zero.
+  void set_frequency(int domain, double factor);
+  /// An engine's own jobs for objects of so many domains that several threads are worth their while; the bits are those
+  /// of one thread. Null: none. `user` must outlive the state's steps.
+  void set_jobs(JobLoop loop, void* user = nullptr);
   /// Puts a free object elsewhere, undeformed, with that velocity [m/s] and turning so [1/s]. May allocate.
   void place(const ObjectPlace& place, const std::array<float, 3>& velocity = {0, 0, 0},
              const std::array<float, 3>& angular_velocity = {0, 0, 0});

@@ -97,6 +97,7 @@ DomainSettings settings_of(const Scene& scene, std::size_t forces) {
   settings.gravity = scene.gravity;
   settings.most_forces = static_cast<int>(forces);
   constexpr SubtreeInertia kinds[] = {SubtreeInertia::full, SubtreeInertia::centre, SubtreeInertia::interface};
+  settings.iterations = scene.domains.iterations;
   settings.inertia = kinds[static_cast<std::size_t>(scene.domains.inertia)];
   return settings;
 }

@@ -105,9 +105,10 @@ SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene&
 void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
   SceneDomains& domains = scene.domains;
   if (const toml::table* table = toml.table(root, "domains")) {
-    toml.only_keys(*table, "[domains]", Keys{"root", "size", "inertia"});
+    toml.only_keys(*table, "[domains]", Keys{"root", "size", "inertia", "iterations"});
     toml.read(*table, "root", domains.root);
     toml.read(*table, "size", domains.size, 0);
+    toml.read(*table, "iterations", domains.iterations, 1);
     if (const auto word = toml.read_word(*table, "inertia", Keys{"full", "centre", "interface"}))
       domains.inertia = static_cast<SceneInertia>(*word);
   }

@@ -72,6 +72,7 @@ struct SceneDomains {
   std::string root;                ///< empty: the one that is held, else the largest
   int size = 20;
   SceneInertia inertia = SceneInertia::full;
+  int iterations = 1;  ///< of Newton's method in each step
 };
 
 /// When a load acts [s]. Only dynamic scenes have windows.

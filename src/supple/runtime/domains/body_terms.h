@@ -12,13 +12,9 @@
 //   h_l = s⁵ (ωᵀ N_l ω − |ω|² tr N_l + 2 ω · ∫U q̇ × φ_l)
 #pragma once
 
-#include "supple/runtime/domains/lane_vectors.h"
-#include "supple/runtime/domains/prepared_tree.h"
+#include "supple/runtime/domains/lane_access.h"
 
 namespace supple::domains {
-
-using LaneVector = Vector3<Pack4>;
-using LaneMatrix = Matrix3<Pack4>;
 
 /// A symmetric 6×6 matrix that maps (a, α) of a frame to (force, torque): blocks `force`, `mixed` (force by α; its
 /// transpose is torque by a) and `torque`.

@@ -5,6 +5,7 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <cmath>
 
 namespace supple {
@@ -31,12 +32,6 @@ Mat3 rotation_of(const FrameMotion& f) { return Eigen::Map<const RowMajor3>(f.R)
 Vec3 position_of(const FrameMotion& f) { return {f.c[0], f.c[1], f.c[2]}; }
 void copy(const Vec3& from, double* to) { Eigen::Map<Vec3>(to, 3) = from; }
 
-bool finite(const std::vector<double>& values) {
-  for (const double value : values)
-    if (!std::isfinite(value)) return false;
-  return true;
-}
-
 }  // namespace
 
 Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree> tree,
@@ -46,16 +41,18 @@ Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree
   out.tree_ = std::move(tree);
   out.settings_ = settings;
   const PreparedTree& t = *out.tree_;
-  for (auto* values :
-       {&out.q_, &out.v_, &out.a_, &out.q_new_, &out.v_new_, &out.a_new_, &out.q_at_, &out.v_at_, &out.load_})
+  for (auto* values : {&out.q_, &out.v_, &out.a_, &out.q_new_, &out.v_new_, &out.a_new_, &out.shown_, &out.load_})
     values->assign(t.coordinates, 0.0);
   out.frames_.resize(t.part.size());
   out.moving_.assign(t.moving_lanes, Pack4(0.0));
   out.sums_.assign(t.sums, 0.0);
   out.load_wrench_.assign(6 * t.part.size(), 0.0);
   out.forces_.reserve(to_size(settings.most_forces));
-  out.scratch_.assign(to_size(10 * t.largest + 3 * t.largest_pairs), Pack4(0.0));
-  out.child_scratch_.assign(to_size(pair_count(t.largest) + 7 * t.largest + 33), Pack4(0.0));
+  out.scratch_size_ = scratch_size(t);
+  out.scratch_.assign(t.most_chunks * out.scratch_size_, Pack4(0.0));
+  out.shared_sums_.assign(t.most_chunks * to_size(PreparedTree::sum_count(t.largest)), 0.0);
+  out.sound_.assign(t.chunks.size(), 1);
+  for (const DomainBatch& batch : t.batches) out.elastic_.push_back(t.lanes[batch.constants + PreparedTree::elastic]);
   out.reset();
   return out;
 }
@@ -89,6 +86,21 @@ void DomainDynamics::add_force(Index domain, Index vertex, const Vec3& force) {
   forces_.push_back({domain, vertex, force});
 }
 
+void DomainDynamics::set_frequency(Index domain, double factor) {
+  if (!(factor > 0) || !std::isfinite(factor)) return;
+  for (std::size_t b = 0; b < elastic_.size(); ++b) {
+    const DomainBatch& batch = tree_->batches[b];
+    const Pack4 built = tree_->lanes[batch.constants + PreparedTree::elastic];
+    for (int lane = 0; lane < 4; ++lane)
+      if (batch.domain[to_size(lane)] == domain) elastic_[b].set(lane, factor * factor * built[lane]);
+  }
+}
+
+DomainMeasures DomainDynamics::measure() {
+  std::copy(q_.begin(), q_.end(), shown_.begin());
+  return sum_domains(true);
+}
+
 DomainDynamics::Scheme DomainDynamics::newmark() const {
   const double h = settings_.time_step;
   Scheme s;
@@ -103,16 +115,8 @@ DomainDynamics::Scheme DomainDynamics::newmark() const {
 /// Where frames and inertia are taken: at first the end of the step as it would be without changes of acceleration.
 void DomainDynamics::extrapolate(const Scheme& scheme, int iteration) {
   const double h = scheme.h;
-  if (iteration == 0) {
-    for (std::size_t k = 0; k < q_.size(); ++k) {
-      q_at_[k] = q_[k] + h * v_[k];
-      v_at_[k] = v_[k] + h * a_[k];
-    }
-    std::copy(q_.begin(), q_.end(), q_new_.begin());
-  } else {
-    std::copy(q_new_.begin(), q_new_.end(), q_at_.begin());
-    std::copy(v_new_.begin(), v_new_.end(), v_at_.begin());
-  }
+  at_ = iteration == 0 ? Sampling{q_.data(), v_.data(), a_.data(), h}
+                       : Sampling{q_new_.data(), v_new_.data(), a_new_.data(), 0};
   if (tree_->anchored) {
     root_at_ = root_next_;
     if (root_given_) return;
@@ -138,14 +142,9 @@ void DomainDynamics::place_root_frame() {
   copy(root_at_.rotation.transpose() * root_at_.angular_velocity, f.w);
 }
 
-void DomainDynamics::move_frames(bool with_rates, bool with_leaves) {
-  place_root_frame();
-  for (std::size_t b = 1; b < tree_->batches.size(); ++b)
-    if (with_leaves || !is_leaf(b)) move_batch(tree_->batches[b], with_rates);
-}
-
 /// Point forces, as loads on coordinates and frames.
 void DomainDynamics::spread_forces() {
+  if (forces_.empty()) return;
   std::fill(load_.begin(), load_.end(), 0.0);
   std::fill(load_wrench_.begin(), load_wrench_.end(), 0.0);
   for (const PointForce& push : forces_) {
@@ -155,12 +154,12 @@ void DomainDynamics::spread_forces() {
     const Vec3 f = rotation_of(frames_[d]).transpose() * push.force;
     const double* row = part.surface_rows.data() + 3 * to_size(push.vertex) * to_size(part.r);
     double* load = load_.data() + tree_->offset_of[d];
-    const double* q = q_at_.data() + tree_->offset_of[d];
+    const double *q = at_.q + tree_->offset_of[d], *v = at_.v + tree_->offset_of[d];
     Vec3 p = part.surface_rest[to_size(push.vertex)];
     for (Eigen::Index i = 0; i < 3; ++i, row += part.r) {
       for (int l = 0; l < part.r; ++l) {
         load[l] += s * row[l] * f[i];
-        p[i] += row[l] * q[l];
+        p[i] += row[l] * (q[l] + at_.ahead * v[l]);
       }
     }
     const Vec3 torque = s * p.cross(f);
@@ -207,30 +206,9 @@ void DomainDynamics::accelerate_root() {
   root_at_.angular_acceleration = R * Vec3(y[3], y[4], y[5]);
 }
 
-/// The accelerations a_new_ of all coordinates at q_at_, v_at_.
-void DomainDynamics::solve(const Scheme& scheme) {
-  const PreparedTree& tree = *tree_;
-  // What is at the end of a branch is moved when it is looked at again, while its lanes are still near: most domains
-  // are there, and memory is what many of them wait for.
-  const bool with_leaves = !forces_.empty();
-  move_frames(true, with_leaves);
-  spread_forces();
-  std::fill(sums_.begin(), sums_.end(), 0.0);
-  for (std::size_t b = tree.batches.size(); b-- > 0;) {
-    if (!with_leaves && is_leaf(b)) move_batch(tree.batches[b], true);
-    gather_inertia(tree.batches[b], scheme);
-  }
-  accelerate_root();
-  for (const DomainBatch& batch : tree.batches) accelerate_batch(batch);
-}
-
-/// The state at the end of the step, of the new accelerations.
-void DomainDynamics::finish(const Scheme& scheme) {
+/// The root at the end of the step, of its new accelerations.
+void DomainDynamics::finish_root(const Scheme& scheme) {
   const double h = scheme.h, early_q = h * h / 2 - scheme.beta_h2, early_v = h - scheme.gamma_h;
-  for (std::size_t k = 0; k < q_.size(); ++k) {
-    q_new_[k] = q_[k] + h * v_[k] + early_q * a_[k] + scheme.beta_h2 * a_new_[k];
-    v_new_[k] = v_[k] + early_v * a_[k] + scheme.gamma_h * a_new_[k];
-  }
   root_new_ = root_at_;
   if (tree_->anchored) return;
   root_new_.position =
@@ -259,9 +237,7 @@ void DomainDynamics::keep_momentum(double h) {
 }
 
 void DomainDynamics::initialize() {
-  std::copy(q_.begin(), q_.end(), q_at_.begin());
-  std::copy(q_.begin(), q_.end(), q_new_.begin());
-  std::copy(v_.begin(), v_.end(), v_at_.begin());
+  at_ = {q_.data(), v_.data(), a_.data(), 0};
   root_at_ = root_;
   solve(Scheme{});
   std::copy(a_new_.begin(), a_new_.end(), a_.begin());
@@ -273,7 +249,7 @@ void DomainDynamics::initialize() {
 }
 
 bool DomainDynamics::all_finite() const {
-  return finite(q_new_) && finite(v_new_) && finite(a_new_) && root_new_.position.allFinite() &&
+  return std::find(sound_.begin(), sound_.end(), 0) == sound_.end() && root_new_.position.allFinite() &&
          root_new_.rotation.allFinite() && root_new_.angular_velocity.allFinite();
 }
 
@@ -282,7 +258,7 @@ DomainReport DomainDynamics::step() {
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
     extrapolate(scheme, iteration);
     solve(scheme);
-    finish(scheme);
+    finish_root(scheme);
   }
   root_given_ = false;
   if (!all_finite()) return {.recovered = true};
@@ -298,7 +274,8 @@ DomainReport DomainDynamics::step() {
 // ---- what is shown --------------------------------------------------------------------------------------------------
 
 void DomainDynamics::show(std::span<const double> q, const RootMotion& root) {
-  std::copy(q.begin(), q.end(), q_at_.begin());
+  std::copy(q.begin(), q.end(), shown_.begin());
+  at_ = {shown_.data(), shown_.data(), shown_.data(), 0};
   root_at_ = root;
   move_frames(false);
 }
@@ -329,7 +306,7 @@ void DomainDynamics::surface_positions(std::span<double> xyz) const {
     Vec3 sum = Vec3::Zero();
     for (auto k = to_size(shown.first[v]); k < to_size(shown.first[v + 1]); ++k) {
       const auto d = to_size(shown.domain[k]);
-      sum += vertex_position(*tree_, frames_[d], d, shown.vertex[k], q_at_.data() + tree_->offset_of[d]);
+      sum += vertex_position(*tree_, frames_[d], d, shown.vertex[k], shown_.data() + tree_->offset_of[d]);
     }
     sum /= shown.first[v + 1] - shown.first[v];
     copy(sum, xyz.data() + 3 * v);
@@ -342,7 +319,7 @@ double DomainDynamics::largest_gap() const {
   for (std::size_t v = 0; v < to_size(shown.vertex_count()); ++v) {
     const auto place = [&](std::size_t k) {
       const auto d = to_size(shown.domain[k]);
-      return vertex_position(*tree_, frames_[d], d, shown.vertex[k], q_at_.data() + tree_->offset_of[d]);
+      return vertex_position(*tree_, frames_[d], d, shown.vertex[k], shown_.data() + tree_->offset_of[d]);
     };
     const auto first = to_size(shown.first[v]);
     for (std::size_t k = first + 1; k < to_size(shown.first[v + 1]); ++k)
@@ -356,11 +333,11 @@ double DomainDynamics::interface_strain(Index domain) const {
     if (batch.parent[0] < 0) continue;
     for (int lane = 0; lane < batch.lanes; ++lane) {
       if (batch.domain[to_size(lane)] != domain) continue;
-      const Pack4* c = tree_->lanes.data() + batch.constants + PreparedTree::coefficients;
-      const double* q = q_at_.data() + tree_->offset_of[to_size(batch.parent[to_size(lane)])];
+      const float* c = tree_->coefficients.data() + batch.coefficients + lane;
+      const double* q = shown_.data() + tree_->offset_of[to_size(batch.parent[to_size(lane)])];
       domains::Matrix3<double> A = domains::Matrix3<double>::identity();
-      for (int l = 0; l < tree_->groups[to_size(batch.group)].parent_r; ++l, c += 12)
-        for (int k = 0; k < 9; ++k) A.m[k] += c[3 + k][lane] * q[l];
+      for (int l = 0; l < tree_->groups[to_size(batch.group)].parent_r; ++l, c += 48)
+        for (int k = 0; k < 9; ++k) A.m[k] += static_cast<double>(c[12 + 4 * k]) * q[l];
       const domains::Matrix3<double> Q = domains::polar_rotation(A);
       double sum = 0;
       for (int k = 0; k < 9; ++k) sum += (A.m[k] - Q.m[k]) * (A.m[k] - Q.m[k]);

@@ -15,7 +15,8 @@
 //                 I_i = M̃_ff − M̃_fq S⁻¹ M̃_qf      p_i = p̃_f + M̃_fq S⁻¹ (rhs)
 //               so that what is stiff is solved implicitly across all domains at once, without iteration.
 //
-// Passes: root to leaves, frames and velocities; leaves to root, inertia and forces; root to leaves, accelerations.
+// Passes: root to leaves, frames and velocities; leaves to root, inertia and forces; root to leaves, accelerations and
+// the state at the end. Domains of a level may be shared among threads (set_jobs), with the same bits for any number.
 // Elastic forces are linearised at the start of the step, frames and inertia at the end of it as extrapolated; further
 // iterations of Newton's method take both at the last iterate.
 //
@@ -24,8 +25,9 @@
 #pragma once
 
 #include "supple/base/result.h"
-#include "supple/runtime/domains/prepared_tree.h"
+#include "supple/runtime/domains/lane_access.h"
 #include "supple/runtime/domains/wind_field.h"
+#include "supple/runtime/job_loop.h"
 
 #include <memory>
 #include <span>
@@ -86,6 +88,13 @@ class DomainDynamics {
   double time() const { return time_; }
   void set_gravity(const Vec3& gravity) { settings_.gravity = gravity; }
   void set_wind(const WindField& wind) { wind_ = wind; }
+  /// Lets large trees use the caller's threads; null: none.
+  void set_jobs(JobLoop loop, void* user) {
+    loop_ = loop;
+    loop_user_ = user;
+  }
+  /// Makes a domain swing faster or slower than it was built to: its frequencies, as a factor above zero.
+  void set_frequency(Index domain, double factor);
   /// Moves a held root: where it will be at the end of the next step. Moves a free one at once.
   void set_root(const RootMotion& motion);
   const RootMotion& root() const { return root_; }
@@ -117,7 +126,7 @@ class DomainDynamics {
   double largest_gap() const;
   /// How far the interface of a domain is from turning rigidly: |A − Q| / |Q| (Figure 3).
   double interface_strain(Index domain) const;
-  DomainMeasures measure() { return sum_domains(true); }
+  DomainMeasures measure();
 
   /// All that the future depends on, saved or restored by a runtime/state_bytes.h.
   template <class Bytes>
@@ -142,30 +151,60 @@ class DomainDynamics {
     double h = 0, mass = 1, stiffness = 0;  ///< S = mass · M + stiffness · K
     double beta_h2 = 0, gamma_h = 0;
   };
-  struct LaneScratch {
-    Pack4 *q, *q_dot, *at, *change, *rate, *products, *mixed, *bias;
+  /// What is looked at: q + h v and v + h a.
+  struct Sampling {
+    const double *q = nullptr, *v = nullptr, *a = nullptr;
+    double ahead = 0;  ///< h
   };
+  struct LaneFrame {
+    domains::LaneMatrix R;
+    domains::LaneVector c, v, w;
+  };
+  /// Where a chunk adds up what its domains add to a parent that it shares with the chunk before.
+  struct SharedSum {
+    Index parent = -1;
+    double* to = nullptr;
+  };
+  struct LaneScratch;
 
   DomainDynamics() = default;
+  static std::size_t scratch_size(const PreparedTree& tree);
+  template <class Body>
+  void each_chunk(const DomainGroup& group, bool backward, const Body& body);
   Scheme newmark() const;
-  void solve(const Scheme& scheme);
   void extrapolate(const Scheme& scheme, int iteration);
+  void solve(const Scheme& scheme);
+
   void place_root_frame();
-  /// Whether a batch has no children; the root's counts as having some.
-  bool is_leaf(std::size_t batch) const {
-    return batch > 0 && !tree_->groups[to_size(tree_->batches[batch].group)].has_children;
-  }
   void move_frames(bool with_rates, bool with_leaves = true);
-  void move_batch(const DomainBatch& batch, bool with_rates);
+  void sample(const std::array<Index, 4>& domains, int r, Pack4* q, Pack4* q_dot) const;
+  void move_batch(const DomainBatch& batch, bool with_rates, Pack4* scratch, LaneFrame& out);
+  void store_frame(const DomainBatch& batch, const LaneFrame& frame, bool with_rates);
+  LaneFrame stored_frame(const DomainBatch& batch) const;
+
   void spread_forces();
-  void gather_inertia(const DomainBatch& batch, const Scheme& scheme);
-  void add_wind(const DomainBatch& batch, const Scheme& scheme, const PreparedPart& part, const Pack4* constants,
-                const LaneScratch& s, Pack4 (&wrench)[6]);
-  void pass_to_parents(const DomainBatch& batch, Pack4* moving, const Pack4 (&inertia)[21], const Pack4 (&wrench)[6],
-                       const Pack4 (&load)[6]);
+  void gather_group(const DomainGroup& group, const Scheme& scheme, bool with_leaves);
+  void gather_batch(std::size_t index, const Scheme& scheme, const LaneFrame& frame, Pack4* scratch,
+                    const SharedSum& shared);
+  void predict(const DomainBatch& batch, const Scheme& scheme, int r, const LaneScratch& s) const;
+  void take_load(const DomainBatch& batch, int r, Pack4* rhs, Pack4 (&load)[6]) const;
+  void add_wind(const LaneFrame& frame, const Scheme& scheme, const PreparedPart& part, const Pack4* constants,
+                const LaneScratch& s, Pack4 (&wrench)[6]) const;
+  void add_stiffness(const PreparedPart& part, const Scheme& scheme, Pack4 elastic, Pack4 scale5,
+                     const LaneScratch& s) const;
+  void add_children(const DomainBatch& batch, int r, const LaneScratch& s, Pack4 (&inertia)[21], Pack4 (&wrench)[6],
+                    Pack4 (&load)[6]) const;
+  void lump_subtree(const Pack4* constants, const domains::LaneVector& omega, const Pack4 (&load)[6],
+                    Pack4 (&inertia)[21], Pack4 (&wrench)[6]) const;
+  void fill_jacobian(const DomainBatch& batch, Pack4* J) const;
+  void pass_to_parents(const DomainBatch& batch, const Pack4 (&inertia)[21], const Pack4 (&wrench)[6],
+                       const Pack4 (&load)[6], Pack4* scratch, const SharedSum& shared);
+
   void accelerate_root();
-  void accelerate_batch(const DomainBatch& batch);
-  void finish(const Scheme& scheme);
+  void accelerate_frames(const DomainBatch& batch, Pack4* scratch, Pack4 (&A)[6]);
+  bool finish_batch(const DomainBatch& batch, const Scheme& scheme, Pack4* scratch);
+  void finish_group(const DomainGroup& group, const Scheme& scheme);
+  void finish_root(const Scheme& scheme);
   void keep_momentum(double h);
   DomainMeasures sum_domains(bool with_elastic_energy);
   bool all_finite() const;
@@ -173,20 +212,28 @@ class DomainDynamics {
   std::shared_ptr<const PreparedTree> tree_;
   DomainSettings settings_;
   WindField wind_;
+  WindMoment wind_now_;
+  JobLoop loop_ = nullptr;
+  void* loop_user_ = nullptr;
   double time_ = 0;
   std::vector<double> q_, v_, a_;              ///< the state
   std::vector<double> q_new_, v_new_, a_new_;  ///< the iterate
-  std::vector<double> q_at_, v_at_;            ///< where frames and inertia are taken
+  Sampling at_;                                ///< where frames and inertia are taken
+  std::vector<double> shown_;                  ///< the coordinates that frames were last shown at
+  std::vector<Pack4> elastic_;                 ///< s³ and the stiffness of each batch
   RootMotion root_, root_new_, root_next_, root_at_;
   bool root_given_ = false;
   Momentum target_;
   std::vector<FrameMotion> frames_;
   std::vector<Pack4> moving_;
-  std::vector<double> sums_;  ///< what children add to their parents
-  std::vector<double> load_;  ///< external forces on coordinates
+  std::vector<double> sums_;         ///< what children add to their parents
+  std::vector<double> shared_sums_;  ///< the same for parents that chunks of one group share
+  std::vector<double> load_;         ///< external forces on coordinates
   std::vector<double> load_wrench_;
   std::vector<PointForce> forces_;
-  std::vector<Pack4> scratch_, child_scratch_;
+  std::vector<Pack4> scratch_;  ///< for each chunk of a group
+  std::size_t scratch_size_ = 0;
+  std::vector<char> sound_;  ///< of each chunk: whether all its numbers are finite
   double root_inertia_[21] = {}, root_wrench_[6] = {}, root_load_[6] = {};
 };
 

@@ -47,6 +47,18 @@ Matrix3<T> polar_rotation(const Matrix3<T>& A) {
   return X;
 }
 
+/// The 3×9 matrix Z with ω = Z · (entries of Ȧ by rows), written column by column, where ω = B · axis of QᵀȦ.
+template <class T>
+void turn_jacobian(const Matrix3<T>& Q, const Matrix3<T>& B, Vector3<T> (&columns)[9]) {
+  // The axis is Σ_k (row k of Ȧ) × (row k of Q).
+  for (int k = 0; k < 3; ++k) {
+    const Vector3<T> row = Q.row(k);
+    columns[3 * k] = B * Vector3<T>{T(0), -row.z, row.y};
+    columns[3 * k + 1] = B * Vector3<T>{row.z, T(0), -row.x};
+    columns[3 * k + 2] = B * Vector3<T>{-row.y, row.x, T(0)};
+  }
+}
+
 /// Q of an interface, and what its derivatives need.
 template <class T>
 struct InterfaceTurn {
@@ -81,16 +93,7 @@ struct InterfaceTurn {
   }
 
   /// The 3×9 matrix Z with velocity(Ȧ) = Z · (entries of Ȧ by rows), written column by column.
-  void jacobian(Vector3<T> (&columns)[9]) const {
-    const Matrix3<T> B = Q * inverse;
-    // twist_of(QᵀȦ) = Σ_k (row k of Ȧ) × (row k of Q)
-    for (int k = 0; k < 3; ++k) {
-      const Vector3<T> row = Q.row(k);
-      columns[3 * k] = B * Vector3<T>{T(0), -row.z, row.y};
-      columns[3 * k + 1] = B * Vector3<T>{row.z, T(0), -row.x};
-      columns[3 * k + 2] = B * Vector3<T>{-row.y, row.x, T(0)};
-    }
-  }
+  void jacobian(Vector3<T> (&columns)[9]) const { turn_jacobian(Q, Q * inverse, columns); }
 };
 
 }  // namespace supple::domains

@@ -6,6 +6,7 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -96,6 +97,41 @@ TreeFacts facts_of(const DomainModel& model, const PreparedTree& tree) {
 /// Level, part, part of the parent, and whether there are children: what makes domains of one group.
 using GroupKey = std::tuple<int, Index, Index, bool>;
 
+/// Batches of one group, by parents.
+void add_batches(const DomainModel& model, std::vector<Index> domains, PreparedTree& tree) {
+  const auto parent_of = [&](Index d) { return model.domains[to_size(d)].parent; };
+  std::stable_sort(domains.begin(), domains.end(), [&](Index a, Index b) { return parent_of(a) < parent_of(b); });
+  for (std::size_t first = 0; first < domains.size(); first += 4) {
+    DomainBatch batch;
+    batch.group = static_cast<Index>(tree.groups.size()) - 1;
+    batch.lanes = static_cast<int>(std::min<std::size_t>(4, domains.size() - first));
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      batch.domain[lane] = domains[first + (lane < to_size(batch.lanes) ? lane : 0)];
+      batch.parent[lane] = parent_of(batch.domain[lane]);
+    }
+    tree.batches.push_back(batch);
+  }
+}
+
+/// Cuts the batches from `first` on, a group, into chunks that are worth a thread's while and at most 64.
+void add_chunks(std::size_t first, int r, PreparedTree& tree) {
+  const std::size_t count = tree.batches.size() - first;
+  // The stiffness polynomial's r⁴/8 multiplications, and all that doesn't depend on r: some 20 µs for a chunk.
+  const double work = 2000 + std::pow(r, 4) / 8;
+  const std::size_t size = std::max((count + 63) / 64, to_size(std::ceil(40000 / work)));
+  DomainGroup& group = tree.groups.back();
+  group.first_chunk = tree.chunks.size();
+  for (std::size_t at = first; at < tree.batches.size(); at += size) {
+    DomainChunk chunk{at, std::min(at + size, tree.batches.size())};
+    const Index parent = tree.batches[at].parent[0];
+    if (at > first && parent == tree.batches[at - 1].parent[to_size(tree.batches[at - 1].lanes) - 1])
+      chunk.shared_parent = parent;
+    tree.chunks.push_back(chunk);
+  }
+  group.end_chunk = tree.chunks.size();
+  tree.most_chunks = std::max(tree.most_chunks, group.end_chunk - group.first_chunk);
+}
+
 void make_batches(const DomainModel& model, const TreeFacts& facts, PreparedTree& tree) {
   std::map<GroupKey, std::vector<Index>> members;
   for (std::size_t d = 0; d < model.domains.size(); ++d) {
@@ -105,22 +141,24 @@ void make_batches(const DomainModel& model, const TreeFacts& facts, PreparedTree
   }
   for (const auto& [key, domains] : members) {
     const auto& [level, part, above, has_children] = key;
-    while (to_size(level) >= tree.level_first.size()) tree.level_first.push_back(tree.batches.size());
-    const auto group = static_cast<Index>(tree.groups.size());
-    tree.groups.push_back(
-        {part, tree.parts[to_size(part)].r, above < 0 ? 0 : tree.parts[to_size(above)].r, level, has_children});
-    for (std::size_t first = 0; first < domains.size(); first += 4) {
-      DomainBatch batch;
-      batch.group = group;
-      batch.lanes = static_cast<int>(std::min<std::size_t>(4, domains.size() - first));
-      for (std::size_t lane = 0; lane < 4; ++lane) {
-        batch.domain[lane] = domains[first + (lane < to_size(batch.lanes) ? lane : 0)];
-        batch.parent[lane] = model.domains[to_size(batch.domain[lane])].parent;
-      }
-      tree.batches.push_back(batch);
+    const int r = tree.parts[to_size(part)].r;
+    tree.groups.push_back({part, r, above < 0 ? 0 : tree.parts[to_size(above)].r, level, has_children});
+    const std::size_t first = tree.batches.size();
+    add_batches(model, domains, tree);
+    add_chunks(first, r, tree);
+  }
+}
+
+void fill_coefficients(const DomainModel& model, const DomainBatch& batch, float* out) {
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    const Domain& domain = model.domains[to_size(batch.domain[lane])];
+    if (domain.parent < 0) return;
+    float* to = out + lane;
+    for (Eigen::Index l = 0; l < domain.interface.move.cols(); ++l) {
+      for (int i = 0; i < 3; ++i, to += 4) *to = static_cast<float>(domain.interface.move(i, l));
+      for (int k = 0; k < 9; ++k, to += 4) *to = static_cast<float>(domain.interface.turn(k, l));
     }
   }
-  tree.level_first.push_back(tree.batches.size());
 }
 
 void fill_constants(const DomainModel& model, const TreeFacts& facts, const DomainBatch& batch, Pack4* out) {
@@ -143,11 +181,6 @@ void fill_constants(const DomainModel& model, const TreeFacts& facts, const Doma
       out[PreparedTree::subtree_centre + i].set(lane, facts.subtree_centre[d][i]);
       for (int j = 0; j < 3; ++j) out[PreparedTree::rest_turn + 3 * i + j].set(lane, turn(i, j));
     }
-    Pack4* coefficients = out + PreparedTree::coefficients;
-    for (Eigen::Index l = 0; !root && l < domain.interface.move.cols(); ++l, coefficients += 12) {
-      for (int i = 0; i < 3; ++i) coefficients[i].set(lane, domain.interface.move(i, l));
-      for (int k = 0; k < 9; ++k) coefficients[3 + k].set(lane, domain.interface.turn(k, l));
-    }
   }
 }
 
@@ -157,16 +190,18 @@ void lay_out(const DomainModel& model, const TreeFacts& facts, PreparedTree& tre
     tree.offset_of.push_back(tree.coordinates);
     tree.coordinates += to_size(r);
     tree.sum_of.push_back(facts.has_children[d] != 0 ? tree.sums : PreparedTree::none);
-    if (facts.has_children[d] != 0) tree.sums += to_size(pair_count(r) + 7 * r + 33);
+    if (facts.has_children[d] != 0) tree.sums += to_size(PreparedTree::sum_count(r));
   }
   for (DomainBatch& batch : tree.batches) {
     const DomainGroup& group = tree.groups[to_size(batch.group)];
     batch.constants = tree.lanes.size();
-    tree.lanes.resize(tree.lanes.size() + to_size(PreparedTree::coefficients + 12 * group.parent_r));
+    tree.lanes.resize(tree.lanes.size() + PreparedTree::constant_count);
     fill_constants(model, facts, batch, tree.lanes.data() + batch.constants);
+    batch.coefficients = tree.coefficients.size();
+    tree.coefficients.resize(tree.coefficients.size() + to_size(48 * group.parent_r));
+    fill_coefficients(model, batch, tree.coefficients.data() + batch.coefficients);
     batch.moving = tree.moving_lanes;
-    const int padded = tree.parts[to_size(group.part)].polynomial.padded_pairs();
-    tree.moving_lanes += to_size(PreparedTree::jacobian + 6 * group.parent_r + padded + 7 * group.r);
+    tree.moving_lanes += to_size(PreparedTree::answer + 7 * group.r);
   }
 }
 

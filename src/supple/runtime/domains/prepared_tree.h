@@ -4,6 +4,15 @@
 // Domains of one part, at one level of the tree, with parents of one part, form a group: the same instructions move
 // them. They are taken four at a time, a batch, one in each lane; lanes that are left over repeat the first one.
 //
+// Groups come level after level, and the batches of a group by their parents. A group is worked on in chunks, which
+// threads may share: chunks write to places of their own, but for what children add to a parent that two chunks have in
+// common. That is added up for each chunk apart, and then in their order, with one thread as with many. Where chunks
+// begin depends on the tree alone.
+//
+// A step of a large tree waits for memory as much as for arithmetic, and what is read most are the coefficients of
+// interfaces, twelve for every coordinate of the parent: they are kept in single precision, a change of the interface
+// by 6e-8 of its motion, the same in every pass.
+//
 // For every part the integrals that inertia in a moving frame needs (appendix B), density included. With the fields
 // φ_0 = X and φ_1 … φ_r of the basis, W1 = −∫φ_l, W2 = ∫X × φ_l, W3 = tr ∫φ_l Xᵀ, W4 = tr ∫φ_l φ_bᵀ, W5 = ∫φ_l Xᵀ, W6 =
 // ∫φ_b × φ_l and W7 = ∫φ_l φ_bᵀ are entries of `first`, `second` and `twist` here.
@@ -41,6 +50,12 @@ struct DomainGroup {
   int parent_r = 0;  ///< coordinates of the parents; 0 for the root
   int level = 0;
   bool has_children = false;
+  std::size_t first_chunk = 0, end_chunk = 0;
+};
+
+struct DomainChunk {
+  std::size_t first_batch = 0, end_batch = 0;
+  Index shared_parent = -1;  ///< the one it has in common with the chunk before it; −1: none
 };
 
 struct DomainBatch {
@@ -49,11 +64,12 @@ struct DomainBatch {
   std::array<Index, 4> domain = {};  ///< those beyond `lanes` repeat the first
   std::array<Index, 4> parent = {};  ///< −1 for the root
   std::size_t constants = 0;         ///< where its lanes begin in PreparedTree::lanes
+  std::size_t coefficients = 0;      ///< where those of its interfaces begin
   std::size_t moving = 0;            ///< where its lanes begin in the state's
 };
 
 struct PreparedTree {
-  /// Lanes of a batch that don't change: scales, the interface at rest, and its coefficients.
+  /// Lanes of a batch that don't change: scales, and the interface at rest.
   enum Constant {
     scale,
     scale3,
@@ -65,20 +81,23 @@ struct PreparedTree {
     centre = 7,
     subtree_centre = 10,
     rest_turn = 13,
-    coefficients = 22
+    constant_count = 22
   };
-  /// Lanes that a step writes: the interface as it is, J by coordinates of the parent, the factor, and what is solved.
-  enum Moving { offset, turn = 3, bias = 12, jacobian = 18 };
+  /// Lanes that a step writes: the interface as it is, how it turns (Q (tr S − S)⁻¹), and q̈ = g − G A: six numbers of G
+  /// for each coordinate, then g.
+  enum Moving { offset, turn = 3, bias = 12, turning = 18, answer = 27 };
 
   std::vector<PreparedPart> parts;
   std::vector<DomainGroup> groups;
-  std::vector<DomainBatch> batches;      ///< by level, the root's first
-  std::vector<std::size_t> level_first;  ///< the first batch of each level, and the end
-  std::vector<Index> part, parent;       ///< of each domain
+  std::vector<DomainChunk> chunks;
+  std::vector<DomainBatch> batches;  ///< by level, the root's first
+  std::vector<Index> part, parent;   ///< of each domain
   std::vector<double> domain_scale;
   std::vector<std::size_t> offset_of;  ///< of each domain's coordinates among all
   std::vector<std::size_t> sum_of;     ///< of each domain's sums over its children; none where it has no children
   std::vector<Pack4> lanes;
+  std::vector<float> coefficients;  ///< of interfaces: 12 × 4 lanes for each coordinate of the parents
+  std::size_t most_chunks = 0;      ///< of a group
   std::size_t coordinates = 0, sums = 0, moving_lanes = 0;
   int largest = 0;        ///< r of the largest part
   int largest_pairs = 0;  ///< padded
@@ -89,6 +108,10 @@ struct PreparedTree {
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   const PreparedPart& part_of(std::size_t domain) const { return parts[to_size(part[domain])]; }
+  const DomainGroup& group_of(const DomainBatch& batch) const { return groups[to_size(batch.group)]; }
+  /// What the children of a domain with r coordinates add to it: S by pairs, six rows of coupling and one of forces,
+  /// inertia (21), a wrench and a load.
+  static constexpr int sum_count(int r) { return r * (r + 1) / 2 + 7 * r + 33; }
 };
 
 /// Fails with a sentence where the model isn't sound.
