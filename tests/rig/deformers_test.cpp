@@ -136,8 +136,7 @@ Vec3 moved_by_wire(const Wire::Settings& settings, const Vec3& x, double u, std:
   };
   const Eigen::Vector4d now = curve(t, true);
   const Quat twist(Eigen::AngleAxisd(now[3] * std::numbers::pi / 180, tangent(false)));
-  return now.head<3>() +
-         rotation_between(tangent(false), tangent(true)) * (twist * (x - curve(t, false).head<3>()));
+  return now.head<3>() + rotation_between(tangent(false), tangent(true)) * (twist * (x - curve(t, false).head<3>()));
 }
 
 TEST(Wire, IsWhatItsDefinitionSays) {
