@@ -53,7 +53,10 @@ QuasistaticSolver::QuasistaticSolver(ExRotatedBody body, const QuasistaticSettin
 }
 
 void QuasistaticSolver::turn(std::span<const Eigen::Vector4d> rotations) {
-  body_.pose(rotations);
+  if (element_turn_.empty())
+    body_.pose(rotations);
+  else
+    body_.pose_elements(element_turn_);
   parallel_for(body_.vertex_count(), vector_grain, [&](std::int64_t v) {
     turn_[to_size(v)] = Quat(rotations[to_size(v)]).normalized().toRotationMatrix().cast<float>();
   });

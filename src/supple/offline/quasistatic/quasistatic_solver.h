@@ -73,6 +73,11 @@ class QuasistaticSolver {
   /// Another tolerance or limit; not another method.
   QuasistaticSettings& settings() { return settings_; }
 
+  /// Elements turn by these in the next solves, instead of by what the rotations of their corners say; none: no more.
+  /// With those of the last solution (ExRotatedBody::rotations_of), solve after solve, corotational equilibria come
+  /// out.
+  void turn_elements(std::vector<Mat3> rotations) { element_turn_ = std::move(rotations); }
+
   /// `rotations`: quaternions of any length for each vertex, `x`: positions, both in the body's numbers; those of held
   /// vertices are where bones are, the others are a guess that becomes the equilibrium. `gravity` [m/s²]. `near`: the
   /// guess is so good that contacts are looked for there; else flesh is first let go where it likes.
@@ -106,6 +111,7 @@ class QuasistaticSolver {
   BlockIncompleteCholesky interior_, boundary_, volume_;
   double unit_force_ = 1;
   std::vector<Eigen::Matrix3f> turn_;
+  std::vector<Mat3> element_turn_;
   std::vector<ContactSpring> found_;                  ///< by the last search
   std::vector<ContactSpring> springs_;                ///< of this search and those before
   std::vector<ContactSpring> active_;                 ///< that push
