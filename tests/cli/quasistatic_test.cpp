@@ -78,6 +78,15 @@ TEST_F(QuasistaticCli, CollidersOfARecipeKeepFleshOut) {
   expect_refusal(bake_with("[[collider]]\nshape = \"plane\"\nnormal = [0, 0, 0]\n"), 3, "direction");
 }
 
+TEST_F(QuasistaticCli, AnElbowThatIsBentFarLeavesNoSkinInsideSkin) {
+  ASSERT_EQ(supple({"example", "arm"}).code, 0);
+  const nlohmann::json baked =
+      supple_json({"bake", "arm.glb", "--engine", "quasistatic", "--clip", "flex", "--no-cache", "-o", "a.glb"});
+  // A hundredth of the way from bone to skin, which is 0.062 m on average.
+  EXPECT_LT(baked["clips"][0]["worst_penetration_m"], 0.00062);
+  EXPECT_EQ(baked["clips"][0]["recovered_steps"], 0);
+}
+
 TEST_F(QuasistaticCli, TellsWhatIsWrongWithFrames) {
   const Words bake = {"bake", "x_shape.glb", "-o", "no.glb", "--tets", "1500", "--no-cache", "--frames"};
   const auto with = [&](const Words& more) {

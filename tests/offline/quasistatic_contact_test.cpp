@@ -114,7 +114,7 @@ TEST(QuasistaticContact, APlatePressesABlockAsItWouldARod) {
   Collider plate;
   plate.at = Vec3(0, 0.1, 0);
   ColliderContacts contacts(body, {plate});
-  QuasistaticSolver solver(std::move(body), {.tolerance = 1e-7});
+  QuasistaticSolver solver(std::move(body), {.tolerance = 1e-7, .contact_tolerance = 1e-4});
   VecX x = positions(solver.body(), 0);
   const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
   EXPECT_TRUE(report.converged);

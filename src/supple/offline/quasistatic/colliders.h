@@ -13,7 +13,7 @@ namespace supple {
 class ColliderContacts final : public ContactSource {
  public:
   /// `body` in its reference pose. `stiffness`: of springs, times what holds a vertex of the skin.
-  ColliderContacts(const ExRotatedBody& body, std::vector<Collider> colliders, double stiffness = 1);
+  ColliderContacts(const ExRotatedBody& body, std::vector<Collider> colliders, double stiffness = 10);
 
   /// Where the body is in the world.
   void place(const RigidTransform& placement) { placement_ = placement; }

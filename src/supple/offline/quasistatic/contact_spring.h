@@ -19,8 +19,10 @@ struct ContactSpring {
   Vec3 normal = Vec3::Zero();  ///< away from what was entered
   double offset = 0;
   double stiffness = 0;   ///< [N/m]
-  double lead = 0;        ///< [m]
+  double lead = 0;        ///< the force that it has learnt to push with, over the stiffness [m]
+  double share = 1;       ///< how much of its contact it is: the rest is the same contact in earlier searches
   std::int64_t key = -1;  ///< which contact this is, from search to search
+  Index place = -1;       ///< where it touches, in the numbers of whoever found it
 
   /// How far along the normal: negative where it is inside.
   double gap(const VecX& x) const { return along(x) - offset; }

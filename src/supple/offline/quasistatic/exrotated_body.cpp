@@ -6,6 +6,7 @@
 #include "supple/base/parallel.h"
 #include "supple/fem/element.h"
 #include "supple/fem/material.h"
+#include "supple/math/dense/svd3.h"
 
 #include <algorithm>
 
@@ -233,15 +234,29 @@ void ExRotatedBody::multiply(Range rows, Range columns, const VecX& x, VecX& y) 
                 [&](std::int64_t row, const Vec3& sum) { y.segment<3>(3 * row) = sum; });
 }
 
+Mat3 ExRotatedBody::deformation(std::size_t element, const VecX& x) const {
+  Mat3 F = Mat3::Zero();
+  for (std::size_t a = 0; a < 4; ++a)
+    F += x.segment<3>(3 * Eigen::Index{elements_[element][a]}) *
+         gradient_[element].col(static_cast<Eigen::Index>(a)).transpose();
+  return F;
+}
+
+std::vector<Mat3> ExRotatedBody::rotations_of(const VecX& x) const {
+  std::vector<Mat3> rotations(elements_.size());
+  parallel_for(std::ssize(elements_), element_grain, [&](std::int64_t e) {
+    const Svd3<double> svd = svd3(deformation(to_size(e), x));
+    rotations[to_size(e)].noalias() = svd.U * svd.V.transpose();
+  });
+  return rotations;
+}
+
 double ExRotatedBody::energy(const VecX& x) const {
   return parallel_sum(std::ssize(elements_), element_grain, [&](std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const auto e = to_size(i);
-      Mat3 F = Mat3::Zero();
-      for (std::size_t a = 0; a < 4; ++a)
-        F += x.segment<3>(3 * Eigen::Index{elements_[e][a]}) *
-             gradient_[e].col(static_cast<Eigen::Index>(a)).transpose();
+      const Mat3 F = deformation(e, x);
       const double trace = (turn_[e].transpose() * F).trace() - 3;
       sum += mu_[e] * (F - turn_[e]).squaredNorm() + 0.5 * lambda_[e] * trace * trace;
     }

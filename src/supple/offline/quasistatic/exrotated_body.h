@@ -53,6 +53,8 @@ class ExRotatedBody {
   void pose(std::span<const Eigen::Vector4d> rotations);
   /// The same with a rotation R̂ for each element.
   void pose_elements(std::span<const Mat3> rotations);
+  /// The rotation R of F = R S of each element at positions x: with these, forces are those of corotational elasticity.
+  std::vector<Mat3> rotations_of(const VecX& x) const;
   const BlockMatrix& stiffness() const { return K_; }
   const VecX& load() const { return b_; }
   /// Mass times the acceleration of gravity for unit gravity along each axis: lumped masses, in our numbers [kg].
@@ -75,6 +77,7 @@ class ExRotatedBody {
   Status prepare_elements(const TetMesh& mesh);
   void prepare_rows();
   void assemble();
+  Mat3 deformation(std::size_t element, const VecX& x) const;
 
   Index interior_ = 0, free_ = 0;
   std::vector<Index> vertex_of_, number_of_;

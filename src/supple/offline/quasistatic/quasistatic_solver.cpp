@@ -53,7 +53,10 @@ QuasistaticSolver::QuasistaticSolver(ExRotatedBody body, const QuasistaticSettin
 }
 
 void QuasistaticSolver::turn(std::span<const Eigen::Vector4d> rotations) {
-  body_.pose(rotations);
+  if (element_turn_.empty())
+    body_.pose(rotations);
+  else
+    body_.pose_elements(element_turn_);
   parallel_for(body_.vertex_count(), vector_grain, [&](std::int64_t v) {
     turn_[to_size(v)] = Quat(rotations[to_size(v)]).normalized().toRotationMatrix().cast<float>();
   });
@@ -246,24 +249,49 @@ void QuasistaticSolver::find_forces(const VecX& x, QuasistaticReport& report) {
   add_contact_forces(x, r_, report);
 }
 
+void QuasistaticSolver::learn_pressure(const VecX& x) {
+  pressed_.clear();
+  for (ContactSpring& spring : springs_) {
+    spring.lead = std::max(0.0, -spring.strain(x));
+    if (spring.lead > 0) pressed_[spring.key] += spring.lead * spring.stiffness;
+  }
+}
+
+void QuasistaticSolver::mix_springs(bool with_earlier) {
+  if (!with_earlier) springs_.clear();
+  const double fresh = with_earlier ? settings_.fresh_share : 1, least = 0.05;
+  for (ContactSpring& spring : springs_) {
+    spring.share *= 1 - fresh;
+    spring.stiffness *= 1 - fresh;
+  }
+  std::erase_if(springs_, [&](const ContactSpring& spring) { return spring.share < least; });
+  for (ContactSpring spring : found_) {
+    spring.share = fresh;
+    spring.stiffness *= fresh;
+    springs_.push_back(spring);
+  }
+}
+
 void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report) {
   const auto start = Clock::now();
-  if (report.looks > 0) {
-    pressed_.clear();
-    for (const ContactSpring& spring : springs_)
-      if (const double strain = spring.strain(x); strain < 0) pressed_[spring.key] = -strain * spring.stiffness;
-  }
-  contacts.find(x, springs_);
+  learn_pressure(x);
+  contacts.find(x, found_);
   // Where bones leave no room, nothing is gained by pushing harder; and what is deep inside comes out in several goes,
   // because on its way it may meet other skin.
   const double most = 2 * body_.mean_edge(), deep = 0.5 * body_.mean_edge();
-  for (ContactSpring& spring : springs_) {
+  report.deepest = report.contact_error = 0;
+  for (ContactSpring& spring : found_) {
     const double gap = spring.gap(x);
-    if (gap < -deep)
-      spring.lead = gap + deep;
-    else if (const auto found = pressed_.find(spring.key); found != pressed_.end())
+    if (const auto found = pressed_.find(spring.key); found != pressed_.end())
       spring.lead = std::min(most, found->second / spring.stiffness);
+    else if (gap < -deep)
+      spring.lead = gap + deep;
+    report.deepest = std::max(report.deepest, -gap);
+    // How far it is from pushing as it should: nothing with a gap, and anything without.
+    const double error = std::max(0.0, -spring.strain(x)) - std::max(0.0, spring.lead);
+    report.contact_error = std::max(report.contact_error, std::abs(error) / body_.mean_edge());
   }
+  mix_springs(report.looks >= settings_.looks_alone);
   ++report.looks;
   report.contact_seconds += seconds_since(start);
 }
@@ -275,6 +303,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   turn(rotations);
   if (!near) {
     springs_.clear();
+    found_.clear();
     pressed_.clear();
   }
   for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
@@ -283,8 +312,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   const bool surface = settings_.method == QuasistaticMethod::surface;
   const double count = std::sqrt(static_cast<double>(free.count()));
   const double target = settings_.tolerance * unit_force_ * count;
-  int looks_left = settings_.most_looks, stalled = 0;
-  double least_change = std::numeric_limits<double>::infinity();
+  int looks_left = settings_.most_looks;
   int rounds_since_look = near ? settings_.rounds_per_look : 0;
   for (;; ++report.rounds, ++rounds_since_look) {
     if (surface) relax_interior(x, 0.5 * target, report);
@@ -295,13 +323,13 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
         (report.converged || rounds_since_look >= settings_.rounds_per_look) && looks_left-- > 0) {
       look_for_contacts(x, *contacts, report);
       rounds_since_look = 0;
+      if (report.converged && report.contact_error < settings_.contact_tolerance) {
+        report.residual = force / (unit_force_ * count);
+        break;
+      }
       find_forces(x, report);
       force = part(r_, free).norm();
       report.converged = force <= target;
-      // Searches that bring no more than the one before bring nothing.
-      stalled = force > 0.5 * least_change ? stalled + 1 : 0;
-      least_change = std::min(least_change, force);
-      if (stalled == settings_.patience) looks_left = 0;
     }
     report.residual = force / (unit_force_ * count);
     if (report.converged || report.rounds == settings_.most_rounds) break;
@@ -314,7 +342,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   if (contacts != nullptr) {
     if (rounds_since_look > 0) look_for_contacts(x, *contacts, report);
     report.deepest = 0;
-    for (const ContactSpring& spring : springs_) report.deepest = std::max(report.deepest, -spring.gap(x));
+    for (const ContactSpring& spring : found_) report.deepest = std::max(report.deepest, -spring.gap(x));
   }
   return report;
 }

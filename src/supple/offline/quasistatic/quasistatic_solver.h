@@ -9,7 +9,11 @@
 //
 // Contacts are searched for every few Newton iterations. Between searches springs keep their targets and normals, and
 // push or don't as their gaps say, so that the energy is convex; steps go as far along the Newton direction as it
-// falls. After some searches none is made any more: what would cycle is solved with the contacts of the last one.
+// falls. Each search finds springs anew, which cycles: a vertex in a crease is pushed out of one side into the other.
+// Springs therefore fade (Krasnoselskii's mean of a map with itself): a search adds its springs with a share of the
+// stiffness, and those before keep the rest, each with the direction it had. And springs learn (augmented Lagrangian):
+// what one has pushed with it pushes with in the next search without being compressed, λ ← max(0, λ − k gap), so that
+// no depth is left to hold skin apart, whatever the stiffness. A frame is done when a new search changes nothing.
 //
 // Preconditioners are incomplete Cholesky factors of the reference pose turned by the rotations of the vertices, R L⁻ᵀ
 // L⁻¹ Rᵀ (Eq. 14 and 15). The paper's B is that of the interior, M⁻¹ = R L_i⁻ᵀ L_i⁻¹ Rᵀ; ours is two steps of it,
@@ -32,10 +36,13 @@ struct QuasistaticSettings {
   QuasistaticMethod method = QuasistaticMethod::volume;
   /// On the mean force that is left on a vertex, as a share of what it takes to push one by an edge's length.
   double tolerance = 1e-5;
-  int most_rounds = 60;          ///< Newton iterations
-  int rounds_per_look = 3;       ///< at most, between searches for contacts
-  int patience = 3;              ///< searches that may bring no less change than those before
-  int most_looks = 12;           ///< after these, the contacts that are known are solved for
+  int most_rounds = 200;    ///< Newton iterations
+  int rounds_per_look = 3;  ///< at most, between searches for contacts
+  /// [edges] Searches end when contacts are neither deeper than this nor push from farther away.
+  double contact_tolerance = 0.02;
+  int looks_alone = 3;           ///< searches whose springs replace earlier ones; later they share with them …
+  double fresh_share = 0.3;      ///< … and have this part
+  int most_looks = 30;           ///< after these, the contacts that are known are solved for
   int most_iterations = 2000;    ///< of conjugate gradients, for each of them
   double round_tolerance = 0.1;  ///< by which each Newton iteration reduces the force at least
   bool precondition = true;      ///< false: to compare with
@@ -45,6 +52,7 @@ struct QuasistaticSettings {
 struct QuasistaticReport {
   bool converged = false;
   int rounds = 0;
+  double contact_error = 0;     ///< as contact_tolerance counts it
   int looks = 0;                ///< searches for contacts
   int interior_iterations = 0;  ///< of conjugate gradients, in all rounds
   int boundary_iterations = 0;
@@ -64,6 +72,11 @@ class QuasistaticSolver {
   const QuasistaticSettings& settings() const { return settings_; }
   /// Another tolerance or limit; not another method.
   QuasistaticSettings& settings() { return settings_; }
+
+  /// Elements turn by these in the next solves, instead of by what the rotations of their corners say; none: no more.
+  /// With those of the last solution (ExRotatedBody::rotations_of), solve after solve, corotational equilibria come
+  /// out.
+  void turn_elements(std::vector<Mat3> rotations) { element_turn_ = std::move(rotations); }
 
   /// `rotations`: quaternions of any length for each vertex, `x`: positions, both in the body's numbers; those of held
   /// vertices are where bones are, the others are a guess that becomes the equilibrium. `gravity` [m/s²]. `near`: the
@@ -89,6 +102,8 @@ class QuasistaticSolver {
   void move_boundary(VecX& x, double target, QuasistaticReport& report);
   void move_volume(VecX& x, double target, QuasistaticReport& report);
   void find_forces(const VecX& x, QuasistaticReport& report);
+  void learn_pressure(const VecX& x);
+  void mix_springs(bool with_earlier);
   void look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report);
 
   ExRotatedBody body_;
@@ -96,7 +111,9 @@ class QuasistaticSolver {
   BlockIncompleteCholesky interior_, boundary_, volume_;
   double unit_force_ = 1;
   std::vector<Eigen::Matrix3f> turn_;
-  std::vector<ContactSpring> springs_;                ///< that were found
+  std::vector<Mat3> element_turn_;
+  std::vector<ContactSpring> found_;                  ///< by the last search
+  std::vector<ContactSpring> springs_;                ///< of this search and those before
   std::vector<ContactSpring> active_;                 ///< that push
   std::unordered_map<std::int64_t, double> pressed_;  ///< with which force, by their keys
   VecX gravity_, f_;
