@@ -55,7 +55,9 @@ TEST(SpringMass, SwaysAsTheClosedFormSays) {
     }
     const double error = std::abs(most / expected - 1);
     EXPECT_LT(error, 0.03);
-    if (last > 0) EXPECT_LT(error, 0.3 * last);
+    if (last > 0) {
+      EXPECT_LT(error, 0.3 * last);
+    }
     last = error;
   }
 }
