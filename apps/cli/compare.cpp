@@ -21,6 +21,7 @@ struct Options : CharacterOptions {
   std::vector<int> sizes, poses;
   double seconds = 2;
   double step = SimulateSettings{}.time_step;
+  bool plain_drive = false;
   bool known_only = false;
   bool truth = false;
 };
@@ -76,6 +77,24 @@ void fill(const Options& options, const CompareReport& report, Json& out) {
   }
 }
 
+/// Flesh is judged as it is shown: driven as a bake drives it.
+void tell_drive(double exaggeration, Session& session) {
+  if (exaggeration != 1)
+    session.line("Flesh is driven as in a bake, gentle motion {:.3g} times; as the clip has it: --plain-drive",
+                 exaggeration);
+  session.result["exaggeration"] = exaggeration;
+}
+
+Result<double> baked_exaggeration(const Options& options, const CharacterSource& source, Session& session) {
+  const std::unique_ptr<BuildCache> cache = options.open_cache();
+  const Result<std::unique_ptr<SoftCharacter>> soft =
+      (*find_engine("posespace"))
+          ->build(std::make_shared<const CharacterSource>(source), session.progress,
+                  cache ? *cache : StageStore::none());
+  SUPPLE_RETURN_IF_ERROR(soft);
+  return (*soft)->exaggeration();
+}
+
 Status compare_table(const Options& options, CharacterSource source, Session& session) {
   CompareSettings settings;
   settings.clip = options.clip;
@@ -86,9 +105,18 @@ Status compare_table(const Options& options, CharacterSource source, Session& se
   settings.truth = options.truth;
   settings.simulate.time_step = options.step;
   settings.simulate.damping_ratio = wanted_damping(source.recipe);
+  // A wrong name is told before the minutes that follow.
+  if (const Result<Index> clip = clip_to_compare(source, options.clip); !clip.ok())
+    return about(options.input, clip.error());
+  if (!options.plain_drive) {
+    const Result<double> found = baked_exaggeration(options, source, session);
+    if (!found.ok()) return about(options.input, found.error());
+    settings.simulate.exaggeration = *found;
+  }
   const Result<CompareReport> report = compare_full(std::move(source), settings, session.progress);
   if (!report.ok()) return about(options.input, report.error());
   tell(options, *report, session);
+  tell_drive(settings.simulate.exaggeration, session);
   fill(options, *report, session.result);
   return {};
 }
@@ -142,10 +170,13 @@ Status compare_pair(const Options& options, CharacterSource given, Session& sess
   settings.time_step = options.step;
   settings.damping_ratio = wanted_damping(source->recipe);
   settings.to = std::min(clip.duration, first_key(clip) + options.seconds);
+  // Both alike, and as the first is baked.
+  if (!options.plain_drive) settings.exaggeration = characters[0]->exaggeration();
   const Result<EngineComparison> pair =
       compare_engines(*characters[0], *characters[1], clip, settings, 1 / (4 * options.step), session.progress);
   if (!pair.ok()) return about(options.input, pair.error());
   tell_pair(options, *pair, session);
+  tell_drive(settings.exaggeration, session);
   return {};
 }
 
@@ -185,6 +216,10 @@ RunCommand add(CLI::App& app) {
       ->type_name("R,R,…");
   app.add_option("--step", options->step, "Time step of both [1/240]")->check(positive())->type_name("S");
   app.add_option("--seconds", options->seconds, "At most so much of the clip [2]")->check(positive())->type_name("S");
+  app.add_flag(
+      "--plain-drive", options->plain_drive,
+      "Drive flesh as the clip moves. Otherwise as a bake does, which turns the drive up or down until the skin\n"
+      "moves as far as its feel promises");
   app.add_flag(
       "--known-only", options->known_only,
       "Leave out what takes longest: a model that doesn't know the clip, a run in the basis with all elements,\n"

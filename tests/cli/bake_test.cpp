@@ -6,6 +6,7 @@
 #include "supple/rig/character_rig.h"
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 namespace supple::cli_bake_test {
@@ -174,8 +175,8 @@ TEST_F(BakeCommand, ThreadsDoNotChangeABit) {
 }
 
 TEST_F(BakeCommand, ComparesWithTheFullSimulation) {
-  const nlohmann::json result =
-      supple_json({"compare", "mascot.glb", "--tets", "1500", "--sizes", "6,30", "--clip", "walk", "--seconds", "0.3"});
+  const nlohmann::json result = supple_json({"compare", "mascot.glb", "--tets", "1500", "--sizes", "6,30", "--clip",
+                                             "walk", "--seconds", "0.3", "--plain-drive"});
   ASSERT_EQ(result["rows"].size(), 2u);
   const double coarse = result["rows"][0]["error"], fine = result["rows"][1]["error"];
   EXPECT_LT(fine, coarse);
@@ -183,9 +184,29 @@ TEST_F(BakeCommand, ComparesWithTheFullSimulation) {
   EXPECT_LT(result["rows"][1]["projection_error"].get<double>(), fine + 1e-9);
 }
 
+// Flesh is judged by the motion that a bake shows, not by a gentler one.
+TEST_F(BakeCommand, ComparesWhatABakeShows) {
+  spill(folder / "mascot.toml", "input = \"mascot.glb\"\n[body]\ntets = 1500\n[flesh]\nsize = 12\n");
+  const auto compare = [&](std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {"compare", "mascot.toml", "--sizes", "12", "--clip", "walk", "--seconds", "0.6", "--known-only"});
+    return supple_json(words);
+  };
+  const nlohmann::json baked = supple_json({"bake", "mascot.toml", "-o", "soft.glb", "--clip", "walk"});
+  const nlohmann::json shown = compare({});
+  const nlohmann::json plain = compare({"--plain-drive"});
+  EXPECT_EQ(plain["exaggeration"], 1);
+  const double gain = shown["exaggeration"];
+  ASSERT_GT(std::abs(std::log(gain)), 0.1) << "a clip that is shown as it is tells nothing";
+  EXPECT_EQ(gain > 1, shown["peak"].get<double>() > plain["peak"].get<double>());
+  // A bake's first moments are those of a loop; the truth starts at rest.
+  EXPECT_NEAR(100 * shown["peak"].get<double>() / baked["clips"][0]["peak_percent"].get<double>(), 1, 0.4);
+}
+
 TEST_F(BakeCommand, CompareTellsTheErrorOfTheTruthItself) {
-  const nlohmann::json result = supple_json({"compare", "mascot.glb", "--tets", "800", "--sizes", "6", "--clip", "walk",
-                                             "--seconds", "0.3", "--step", "0.002", "--known-only", "--truth"});
+  const nlohmann::json result =
+      supple_json({"compare", "mascot.glb", "--tets", "800", "--sizes", "6", "--clip", "walk", "--seconds", "0.3",
+                   "--step", "0.002", "--known-only", "--truth", "--plain-drive"});
   const double half = result["truth_error"], quarter = result["truth_error_quarter"];
   // Errors of second order: a quarter of the step takes away 15/16 of them, half of it 3/4.
   EXPECT_GT(half, 1e-4);
@@ -204,7 +225,7 @@ TEST_F(BakeCommand, CompareRefusesATruthThatFliesApart) {
         "[[keyframes.key]]\njoint = \"root\"\ntime = 0.1\ntranslation = [0, 0, 0]\n"
         "[[keyframes.key]]\njoint = \"root\"\ntime = 0.6\ntranslation = [0, 10, 0]\n");
   const std::vector<std::string> before = files();
-  expect_refusal({"compare", "thrown.toml", "--clip", "thrown", "--known-only"}, 3,
+  expect_refusal({"compare", "thrown.toml", "--clip", "thrown", "--known-only", "--plain-drive"}, 3,
                  "the full simulation of the clip \"thrown\" flew apart");
   EXPECT_EQ(files(), before);
 }
