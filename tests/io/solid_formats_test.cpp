@@ -7,6 +7,7 @@
 #include "supple/io/mesh/tetgen.h"
 #include "supple/io/mesh/veg.h"
 
+#include <fmt/format.h>
 #include <Eigen/LU>
 #include <map>
 
@@ -71,8 +72,7 @@ TEST(Vega, SaysWhichIncludeIsMissingOrCircular) {
   expect_refused(parse_with_includes("*INCLUDE main.veg", {}), "includes itself");
   // Files that double at each of 15 levels would be 2^15 of them.
   std::map<std::string, std::string> bomb;
-  for (char c = 'a'; c < 'o'; ++c)
-    bomb[{c}] = std::string("*INCLUDE ") + char(c + 1) + "\n*INCLUDE " + char(c + 1) + "\n";
+  for (char c = 'a'; c < 'o'; ++c) bomb[{c}] = fmt::format("*INCLUDE {0}\n*INCLUDE {0}\n", char(c + 1));
   bomb["o"] = "# nothing\n";
   expect_refused(parse_with_includes("*INCLUDE a", bomb), "too many included files");
   expect_refused(parse_veg("*INCLUDE a", "a.veg"), "can't be reached");

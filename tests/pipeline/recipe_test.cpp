@@ -308,7 +308,8 @@ TEST_F(RecipeTest, FeelAndAmount) {
 }
 
 TEST(Feel, SofterWordsAreSlowerAndRingLonger) {
-  FeelNumbers last{1e9, 1e9, 0};
+  FeelNumbers last;
+  last.frequency = last.damping = 1e9;
   for (const Feel feel : {Feel::subtle, Feel::natural, Feel::bouncy, Feel::jelly}) {
     EXPECT_EQ(feel_from(to_string(feel)), feel);
     const FeelNumbers numbers = numbers_of(feel);

@@ -37,7 +37,7 @@ void add_soft_mesh(ArchiveWriter& writer, const TetMesh& mesh, const std::vector
   MatX numbers(3, std::ssize(mesh.materials));
   for (std::size_t m = 0; m < mesh.materials.size(); ++m) {
     const ElasticMaterial& material = mesh.materials[m];
-    numbers.col(static_cast<Eigen::Index>(m)) = Vec3(material.young, material.poisson, material.density);
+    numbers.col(static_cast<Eigen::Index>(m)) << material.young, material.poisson, material.density;
   }
   writer.add("materials", numbers);
   writer.add("tet_material", mesh.element_material);

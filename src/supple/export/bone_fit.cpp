@@ -116,8 +116,7 @@ void BoneFit::follow_patch(Bone& bone, std::span<const double> nearness) const {
   std::vector<std::pair<std::size_t, Eigen::Vector4d>> patch;
   for (std::size_t v = 0; v < rest_.size(); ++v) {
     if (nearness[v] < 0.02) continue;
-    Eigen::Vector4d q;
-    q << bind * mesh_->surface.vertices[v] - bone.helper.centre, 1;
+    const Eigen::Vector4d q = (bind * mesh_->surface.vertices[v] - bone.helper.centre).homogeneous();
     patch.emplace_back(v, q);
     N += nearness[v] * nearness[v] * q * q.transpose();
   }
@@ -181,13 +180,11 @@ void BoneFit::update_moments() {
     for (const Share& a : shares_[v]) {
       if (a.bone < joint_count()) continue;
       const auto h = to_size(a.bone - joint_count());
-      Eigen::Vector4d q;
-      q << in_bone(h, v), 1;
+      const Eigen::Vector4d q = in_bone(h, v).homogeneous();
       for (const Share& b : shares_[v]) {
         if (b.bone < joint_count()) continue;
         const auto k = to_size(b.bone - joint_count());
-        Eigen::Vector4d other;
-        other << in_bone(k, v), 1;
+        const Eigen::Vector4d other = in_bone(k, v).homogeneous();
         moments_[h * count + k] += a.weight * b.weight * q * other.transpose();
       }
     }
@@ -215,8 +212,7 @@ void BoneFit::solve_frame(const Kept& frame, int sweeps, FrameMotions& motions) 
     for (const Share& share : shares_[v]) {
       if (share.bone < joint_count()) continue;
       const auto h = to_size(share.bone - joint_count());
-      Eigen::Vector4d q;
-      q << in_bone(h, v), 1;
+      const Eigen::Vector4d q = in_bone(h, v).homogeneous();
       C[h] += share.weight * r * q.transpose();
     }
   }

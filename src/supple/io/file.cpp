@@ -15,11 +15,8 @@
 #include <utility>
 
 namespace supple {
-namespace {
 
-constexpr std::int64_t largest_file = std::int64_t{16} << 30;
-constexpr std::size_t largest_transfer = std::size_t{1} << 30;
-
+/// A file that is open, and closed when this ends.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -36,6 +33,11 @@ class Descriptor {
  private:
   int fd_;
 };
+
+namespace {
+
+constexpr std::int64_t largest_file = std::int64_t{16} << 30;
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
 std::string reason() { return std::strerror(errno); }
 

@@ -13,8 +13,8 @@
 
 namespace supple {
 namespace {
-
 using Sparse = Eigen::SparseMatrix<double>;
+}
 
 /// Simplicial LDLᵀ in an order of our own.
 class SimplicialFactor {
@@ -106,8 +106,6 @@ class SimplicialFactor {
   std::int64_t failed_column_ = -1;
   mutable Eigen::VectorXd scratch_;
 };
-
-}  // namespace
 
 struct SparseFactor::Impl {
   FactorKind kind;

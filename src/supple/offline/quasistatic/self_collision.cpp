@@ -239,7 +239,8 @@ void SelfCollision::find(const VecX& x, std::vector<ContactSpring>& springs) {
     touches[to_size(k)] = touch(to_size(k), known[to_size(k)], x, found[to_size(k)]) ? 1 : 0;
   });
   const std::vector<Index> triangles = triangles_around(touches);
-  Surface part{now_.vertices, {}};
+  Surface part;
+  part.vertices = now_.vertices;
   for (const Index t : triangles) part.triangles.push_back(skin_.triangles[to_size(t)]);
   const TriangleTree near(part);
   parallel_for(std::ssize(proxies_), 64, [&](std::int64_t k) {
