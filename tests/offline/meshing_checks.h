@@ -9,6 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 namespace supple {
 
 inline Surface box(const Vec3& low, const Vec3& high) {
@@ -31,6 +35,22 @@ inline TetMeshingResult fill(const Surface& surface, int tets, bool graded = fal
   Result<TetMeshingResult> made = tetrahedralize(surface, options);
   EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
   return made.ok() ? std::move(*made) : TetMeshingResult{};
+}
+
+/// The same surface with its vertices and triangles in another order, and each triangle from another corner on.
+/// `place`: where each vertex has gone.
+inline Surface shuffled(const Surface& surface, unsigned seed, std::vector<Index>& place) {
+  std::mt19937 random(seed);
+  place.resize(surface.vertices.size());
+  std::iota(place.begin(), place.end(), 0);
+  std::shuffle(place.begin(), place.end(), random);
+  Surface result;
+  result.vertices.resize(place.size());
+  for (std::size_t v = 0; v < place.size(); ++v) result.vertices[to_size(place[v])] = surface.vertices[v];
+  for (const Triangle& t : surface.triangles)
+    result.triangles.push_back({place[to_size(t[1])], place[to_size(t[2])], place[to_size(t[0])]});
+  std::shuffle(result.triangles.begin(), result.triangles.end(), random);
+  return result;
 }
 
 /// What every result promises.

@@ -2,6 +2,7 @@
 // Weights around a point: exactness, the Delaunay tetrahedron by its empty sphere, and refusal outside.
 #include "supple/offline/fitting/surrounding_weights.h"
 
+#include "offline/meshing_checks.h"
 #include "supple/base/parallel.h"
 #include "supple/offline/fitting/surface_carry.h"
 #include "support/bodies.h"
@@ -212,6 +213,22 @@ TEST(SurfaceCarry, SameBitsForAnyNumberOfThreads) {
   set_thread_count(before);
   EXPECT_EQ(one.vertex, three.vertex);
   EXPECT_EQ(one.weight, three.weight);
+}
+
+/// A box and points on its planes of symmetry, where several carriers are equally good.
+TEST(SurfaceCarry, TheOrderOfAFileDoesNotMatter) {
+  const Surface skin = box({-1, -1, -1}, {1, 1, 1});
+  std::vector<Vec3> points;
+  for (int k = 0; k < 60; ++k) points.emplace_back(0, 0.5 * std::sin(k), 0.03 * k - 0.9);
+  for (int k = 0; k < 60; ++k) points.emplace_back(0.03 * k - 0.9, 0, 1.01);
+  std::vector<Index> place;
+  const SurfaceCarry first = make_surface_carry(points, skin);
+  const SurfaceCarry other = make_surface_carry(points, shuffled(skin, 3, place));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
+      EXPECT_EQ(other.vertex[i][k], place[to_size(first.vertex[i][k])]) << i;
+    EXPECT_EQ(other.weight[i], first.weight[i]) << i;
+  }
 }
 
 TEST(SurfaceCarry, SurfacesWithoutTrianglesStillCarry) {

@@ -3,6 +3,7 @@
 
 #include "supple/base/assert.h"
 #include "supple/base/parallel.h"
+#include "supple/mesh/own_order.h"
 #include "supple/mesh/point_tree.h"
 #include "supple/mesh/triangle_tree.h"
 #include "supple/mesh/winding_number.h"
@@ -176,13 +177,16 @@ class CarrierFinder {
 
 SurfaceCarry make_surface_carry(std::span<const Vec3> points, const Surface& surface, const Quat& axes) {
   SUPPLE_ASSERT(!surface.vertices.empty());
-  const CarrierFinder finder(surface, axes);
+  // Where carriers are equally good, as about a plane of symmetry, the first is taken.
+  const OrderedSurface ordered = in_own_order(surface, axes);
+  const CarrierFinder finder(ordered.surface, axes);
   SurfaceCarry carry;
   carry.vertex.resize(points.size());
   carry.weight.resize(points.size());
   parallel_for(static_cast<std::int64_t>(points.size()), 16, [&](std::int64_t i) {
     const Carrier carrier = finder.find(points[to_size(i)]);
-    carry.vertex[to_size(i)] = carrier.vertex;
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k)
+      carry.vertex[to_size(i)][k] = ordered.source[to_size(carrier.vertex[k])];
     carry.weight[to_size(i)] = carrier.weight;
   });
   return carry;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/meshing/flesh.h"
 
+#include <Eigen/Geometry>
+
+#include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace supple {
@@ -22,6 +26,44 @@ bool all_pieces(const TriangleTree& tree, const Vec3& p, const Vec3& q, const Pi
     begin = end;
   }
   return true;
+}
+
+constexpr double same_place = 1e-8;  // of the surface's diagonal: what rounding makes of one point
+
+/// Calls visit(corners) for all triangles within a distance of a point.
+template <class Visit>
+void for_triangles_at(const TriangleTree& tree, const Vec3& p, double distance, const Visit& visit) {
+  thread_local std::vector<Index> stack;
+  stack.assign(1, 0);
+  while (!stack.empty()) {
+    const TriangleTree::Node& node = tree.nodes()[to_size(stack.back())];
+    stack.pop_back();
+    if (((node.bounds.min - p).array() > distance).any() || ((p - node.bounds.max).array() > distance).any()) continue;
+    if (!node.leaf()) {
+      stack.push_back(node.left + 1);
+      stack.push_back(node.left);
+      continue;
+    }
+    for (auto k = to_size(node.first); k < to_size(node.first + node.count); ++k) {
+      const std::array<Vec3, 3>& x = tree.corners()[k];
+      if ((nearest_point_of_triangle(p, x[0], x[1], x[2]) - p).norm() <= distance) visit(x);
+    }
+  }
+}
+
+/// The angle that a triangle takes around a point of it: all the way inside, half of it on an edge, its own in a
+/// corner.
+double angle_at(const Vec3& p, const std::array<Vec3, 3>& x, double same) {
+  for (std::size_t c = 0; c < 3; ++c) {
+    if ((x[c] - p).norm() > same) continue;
+    const Vec3 a = x[(c + 1) % 3] - x[c], b = x[(c + 2) % 3] - x[c];
+    return std::atan2(a.cross(b).norm(), a.dot(b));
+  }
+  for (std::size_t c = 0; c < 3; ++c) {
+    const Vec3 edge = x[(c + 1) % 3] - x[c];
+    if (edge.cross(p - x[c]).norm() <= same * edge.norm()) return std::numbers::pi;
+  }
+  return 2 * std::numbers::pi;
 }
 
 }  // namespace
@@ -68,11 +110,20 @@ bool Flesh::parted(const Vec3& p, const Vec3& q) const {
 
 double Flesh::facing(const Vec3& p, const Vec3& q, double none) const {
   const double reach = 1e-3 * (q - p).norm();
-  const TriangleTree::Nearest from = tree_.nearest(p, reach), to = tree_.nearest(q, reach);
-  if (from.triangle < 0 || to.triangle < 0) return none;
-  const Vec3 n = tree_.area_vector(to_size(from.place));
-  const Vec3 m = tree_.area_vector(to_size(to.place));
-  return n.dot(m) / (n.norm() * m.norm());
+  const Vec3 n = normal_near(p, reach), m = normal_near(q, reach);
+  return n.isZero() || m.isZero() ? none : n.dot(m);
+}
+
+Vec3 Flesh::normal_near(const Vec3& p, double reach) const {
+  const TriangleTree::Nearest near = tree_.nearest(p, reach);
+  if (near.triangle < 0) return Vec3::Zero();
+  const double same = same_place * tree_.nodes().front().bounds.diagonal();
+  Vec3 sum = Vec3::Zero();
+  for_triangles_at(tree_, near.point, same, [&](const std::array<Vec3, 3>& x) {
+    sum += angle_at(near.point, x, same) * (x[1] - x[0]).cross(x[2] - x[0]).normalized();
+  });
+  constexpr double opposed = 1e-6;  // both sides of a sheet have no normal together
+  return sum.norm() > opposed ? Vec3(sum.normalized()) : Vec3::Zero();
 }
 
 double Flesh::first_exit(const Vec3& p, const Vec3& q) const {

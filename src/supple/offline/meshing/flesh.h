@@ -39,8 +39,14 @@ class Flesh {
   double first_exit(const Vec3& p, const Vec3& q) const;
 
  private:
-  /// Cosine between the normals of the surface at two of its points; `none` if one of them isn't on it.
+  /// Cosine between the normals of the surface at two of its points; `none` if one of them isn't on it, or is where it
+  /// has no normal.
   double facing(const Vec3& p, const Vec3& q, double none) const;
+
+  /// The unit normal of the surface at the point nearest to p; zero if none is within reach. At edges and vertices it
+  /// is the mean of the triangles' there, each by the angle that it takes (Baerentzen and Aanaes 2005): samples lie on
+  /// vertices, where no triangle is nearer than another.
+  Vec3 normal_near(const Vec3& p, double reach) const;
 
   TriangleTree tree_;
   WindingNumber winding_;

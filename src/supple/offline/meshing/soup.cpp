@@ -5,6 +5,7 @@
 
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/normals.h"
+#include "supple/mesh/own_order.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
 #include "supple/mesh/winding_number.h"
@@ -186,7 +187,7 @@ Result<CleanSoup> clean_soup(const Surface& surface, Index most_pieces) {
   bare.vertices = surface.vertices;
   bare.triangles = surface.triangles;
   CleanSoup soup;
-  soup.surface = distinct_triangles(weld(bare).surface);
+  soup.surface = distinct_triangles(in_own_order(weld(bare).surface).surface);
   soup.dropped_triangles = static_cast<Index>(surface.triangles.size() - soup.surface.triangles.size());
   if (soup.surface.triangles.empty())
     return input_error("All triangles of the surface are flat, so there is nothing to fill.");

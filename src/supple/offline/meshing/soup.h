@@ -3,7 +3,8 @@
 // triangle left out, neighbours wound alike, and closed pieces that are inside out turned around.
 //
 // Winding is carried across edges with exactly two triangles; a piece then keeps the winding that most of its area had.
-// A piece with negative volume is turned unless it lies inside the others, where it bounds a cavity.
+// A piece with negative volume is turned unless it lies inside the others, where it bounds a cavity. Vertices and
+// triangles come out in an order of their own (mesh/own_order.h), whatever the file's.
 #pragma once
 
 #include "supple/base/result.h"

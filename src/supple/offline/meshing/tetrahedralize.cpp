@@ -195,10 +195,11 @@ struct OwnFrame {
   }
 
   Surface take(const Surface& surface) const {
-    constexpr double grid = 1 << 22;
+    // Off by an odd part, so that halves and other tidy numbers don't fall between two of its points.
+    constexpr double grid = 1 << 22, odd = 0.3137;
     Surface result = surface;
     const Eigen::Quaterniond into = axes.conjugate();
-    for (Vec3& x : result.vertices) x = ((into * x - low) / extent * grid).array().round().matrix() / grid;
+    for (Vec3& x : result.vertices) x = (((into * x - low) / extent * grid).array() + odd).round().matrix() / grid;
     return result;
   }
   Vec3 give(const Vec3& x) const { return axes * Vec3(x * extent + low); }

@@ -11,8 +11,9 @@ namespace {
 
 // What single precision, of values and of times, makes of a key on a line: no more, so that smooth motion keeps all
 // keys.
-constexpr double same_turn = 1e-6;   // [rad]
-constexpr double same_value = 4e-7;  // of the largest value
+constexpr double same_turn = 1e-6;    // [rad]
+constexpr double same_value = 4e-7;   // of the largest value
+constexpr double same_time = 1.2e-7;  // of the time
 
 class LeanChannel {
  public:
@@ -51,10 +52,17 @@ class LeanChannel {
   /// Does the line from one key to another pass through a third, at its time?
   bool passes(std::size_t from, std::size_t to, std::size_t key) const {
     if (channel_.interpolation == Interpolation::step) return equal(from, key);
-    const double s = (channel_.times[key] - channel_.times[from]) / (channel_.times[to] - channel_.times[from]);
-    if (turns()) return turn(from).slerp(s, turn(to)).angularDistance(turn(key)) <= same_turn;
-    for (int i = 0; i < channel_.width; ++i)
-      if (std::abs((1 - s) * value(from)[i] + s * value(to)[i] - value(key)[i]) > tolerance_) return false;
+    const double gap = channel_.times[to] - channel_.times[from],
+                 s = (channel_.times[key] - channel_.times[from]) / gap;
+    const double late = same_time * channel_.times[key] / gap;  // how far along the line its time may be rounded
+    if (turns()) {
+      const double rounded = same_turn + late * turn(from).angularDistance(turn(to));
+      return turn(from).slerp(s, turn(to)).angularDistance(turn(key)) <= rounded;
+    }
+    for (int i = 0; i < channel_.width; ++i) {
+      const double rounded = tolerance_ + late * std::abs(value(to)[i] - value(from)[i]);
+      if (std::abs((1 - s) * value(from)[i] + s * value(to)[i] - value(key)[i]) > rounded) return false;
+    }
     return true;
   }
   bool equal(std::size_t a, std::size_t b) const {
@@ -64,10 +72,10 @@ class LeanChannel {
     return true;
   }
 
-  /// Is there one line from one key to another, through all between? Quaternions are interpolated along chords later,
-  /// which is a turn at constant speed for small angles only, so that turns aren't joined to large ones.
+  /// Is there one line from one key to another, through all between? The shorter of the two ways between rotations is
+  /// well known only where the other is longer by a good deal.
   bool is_line(std::size_t from, std::size_t to) const {
-    constexpr double widest = 0.32;  // [rad]
+    constexpr double widest = 2.8;  // [rad]
     if (turns() && turn(from).angularDistance(turn(to)) > widest) return false;
     for (std::size_t k = from + 1; k < to; ++k)
       if (!passes(from, to, k)) return false;

@@ -12,67 +12,97 @@ namespace supple {
 namespace {
 
 constexpr double widest = 1.0 / 24;  // [s] to either side of a key
-constexpr double wide_turn = 0.5;    // [rad] that quaternions may turn between keys and still go along a line
+constexpr double wide_arc = 0.25;    // [rad] of quaternions that one cubic follows: half of the rotation
 
-Quat key_rotation(const std::vector<double>& values, std::size_t key) {
-  return Quat(Eigen::Map<const Eigen::Vector4d>(values.data() + 4 * key)).normalized();
-}
-
-/// Keys in between where a rotation turns far, and all on one side: q and −q are one rotation.
-Channel with_short_turns(const Channel& channel) {
-  Channel result{channel.joint, channel.target, channel.interpolation, channel.width, {}, {}};
-  Quat last = Quat::Identity();
-  const auto add = [&](double time, Quat q) {
-    if (!result.times.empty() && q.dot(last) < 0) q.coeffs() = -q.coeffs();
-    result.times.push_back(time);
-    result.values.insert(result.values.end(), q.coeffs().data(), q.coeffs().data() + 4);
-    last = q;
-  };
-  for (std::size_t k = 0; k < channel.times.size(); ++k) {
-    const Quat here = key_rotation(channel.values, k);
-    if (k > 0) {
-      const Quat before = key_rotation(channel.values, k - 1);
-      const int pieces = std::max(1, static_cast<int>(std::ceil(before.angularDistance(here) / wide_turn)));
-      for (int i = 1; i < pieces; ++i) {
-        const double s = static_cast<double>(i) / pieces;
-        add((1 - s) * channel.times[k - 1] + s * channel.times[k], before.slerp(s, here));
-      }
-    }
-    add(channel.times[k], here);
+/// What joins two keys: a straight line, or the arc of a great circle at constant speed.
+class Line {
+ public:
+  Line(double from, double to, VecX a, VecX b, bool turns)
+      : from_(from), gap_(to - from), a_(std::move(a)), b_(std::move(b)) {
+    if (turns) angle_ = std::acos(std::clamp(a_.dot(b_), -1.0, 1.0));
+    if (angle_ < least_arc) angle_ = 0;
   }
-  return result;
+
+  double gap() const { return gap_; }
+  double end() const { return from_ + gap_; }
+  double arc() const { return angle_; }  ///< [rad]; 0 for straight lines
+  VecX at(double time) const {
+    const double s = (time - from_) / gap_;
+    if (angle_ == 0) return (1 - s) * a_ + s * b_;
+    return (std::sin((1 - s) * angle_) * a_ + std::sin(s * angle_) * b_) / std::sin(angle_);
+  }
+  VecX slope(double time) const {
+    const double s = (time - from_) / gap_;
+    if (angle_ == 0) return (b_ - a_) / gap_;
+    return angle_ / (gap_ * std::sin(angle_)) * (std::cos(s * angle_) * b_ - std::cos((1 - s) * angle_) * a_);
+  }
+
+ private:
+  static constexpr double least_arc = 1e-4;  // shorter ones are straight to 1e-13
+
+  double from_, gap_;
+  VecX a_, b_;
+  double angle_ = 0;
+};
+
+/// All lines of a channel; rotations on one side: q and −q are the same.
+std::vector<Line> lines_of(const Channel& channel) {
+  const bool turns = channel.target == ChannelTarget::rotation;
+  const auto value = [&](std::size_t key) -> VecX {
+    VecX x = Eigen::Map<const VecX>(channel.values.data() + key * to_size(channel.width), channel.width);
+    return turns ? x.normalized() : x;
+  };
+  std::vector<Line> lines;
+  VecX last = value(0);
+  for (std::size_t k = 1; k < channel.times.size(); ++k) {
+    VecX next = value(k);
+    if (turns && next.dot(last) < 0) next = -next;
+    lines.emplace_back(channel.times[k - 1], channel.times[k], last, next, turns);
+    last = std::move(next);
+  }
+  return lines;
 }
 
 class Rounding {
  public:
-  explicit Rounding(Channel lines) : lines_(std::move(lines)), count_(lines_.times.size()) {
-    result_ = {lines_.joint, lines_.target, Interpolation::cubic, lines_.width, {}, {}};
+  explicit Rounding(const Channel& channel) : start_(channel.times.front()), lines_(lines_of(channel)) {
+    result_ = {channel.joint, channel.target, Interpolation::cubic, channel.width, {}, {}};
   }
 
   Channel run() {
-    add(lines_.times[0], value(0), slope(0), slope(0));
-    for (std::size_t k = 1; k + 1 < count_; ++k) {
-      const double a = std::min(reach(k - 1), reach(k));
-      const VecX before = slope(k - 1), after = slope(k);
-      if (a > 0) {
-        add(lines_.times[k] - a, value(k) - a * before, before, before);
-        add(lines_.times[k] + a, value(k) + a * after, after, after);
+    const std::size_t last = lines_.size() - 1;
+    add_on(lines_[0], start_);
+    double begin = start_;
+    for (std::size_t k = 0; k <= last; ++k) {
+      const double key = lines_[k].end(), a = k < last ? std::min(reach(k), reach(k + 1)) : 0;
+      follow(lines_[k], begin, key - a);
+      if (k == last) {
+        add_on(lines_[k], key);
+      } else if (a > 0) {
+        add_on(lines_[k], key - a);
+        add_on(lines_[k + 1], key + a);
       } else {
-        add(lines_.times[k], value(k), before, after);
+        add(key, lines_[k].at(key), lines_[k].slope(key), lines_[k + 1].slope(key));
       }
+      begin = key + a;
     }
-    add(lines_.times[count_ - 1], value(count_ - 1), slope(count_ - 2), slope(count_ - 2));
     return std::move(result_);
   }
 
  private:
-  VecX value(std::size_t key) const {
-    return Eigen::Map<const VecX>(lines_.values.data() + key * to_size(lines_.width), lines_.width);
+  /// How far into a line the corners at its ends may be rounded.
+  double reach(std::size_t line) const {
+    const double gap = lines_[line].gap();
+    return gap < abrupt ? 0 : std::min(gap / 2, widest);
   }
-  double gap(std::size_t key) const { return lines_.times[key + 1] - lines_.times[key]; }
-  VecX slope(std::size_t key) const { return (value(key + 1) - value(key)) / gap(key); }
-  /// How far into the line after a key its corner may be rounded.
-  double reach(std::size_t key) const { return gap(key) < abrupt ? 0 : std::min(gap(key) / 2, widest); }
+
+  /// Keys along an arc between two moments, as many as cubics need to follow it.
+  void follow(const Line& line, double begin, double end) {
+    const int pieces = static_cast<int>(std::ceil(line.arc() * (end - begin) / line.gap() / wide_arc));
+    for (int i = 1; i < pieces; ++i) add_on(line, begin + (end - begin) * i / pieces);
+  }
+
+  void add_on(const Line& line, double time) { add(time, line.at(time), line.slope(time), line.slope(time)); }
 
   /// Times must ascend: parabolas that touch share a key.
   void add(double time, const VecX& x, const VecX& before, const VecX& after) {
@@ -82,8 +112,8 @@ class Rounding {
       result_.values.insert(result_.values.end(), part->data(), part->data() + part->size());
   }
 
-  Channel lines_;
-  std::size_t count_;
+  double start_;
+  std::vector<Line> lines_;
   Channel result_;
 };
 
@@ -92,12 +122,10 @@ class Rounding {
 Clip round_corners(const Clip& clip) {
   Clip rounded{clip.name, clip.duration, {}};
   for (const Channel& channel : clip.channels) {
-    if (channel.interpolation != Interpolation::linear || channel.times.size() < 2) {
+    if (channel.interpolation != Interpolation::linear || channel.times.size() < 2)
       rounded.channels.push_back(channel);
-      continue;
-    }
-    const bool turns = channel.target == ChannelTarget::rotation;
-    rounded.channels.push_back(Rounding(turns ? with_short_turns(channel) : channel).run());
+    else
+      rounded.channels.push_back(Rounding(channel).run());
   }
   return rounded;
 }

@@ -8,6 +8,9 @@
 //   x(t) = x_k + s₋ (t − t_k) + (s₊ − s₋) (t − t_k + a)² / 4a,   |t − t_k| ≤ a
 // the mean of the broken line over a window of width 2a. With keys at the rate of frames that is the quadratic spline
 // through their midpoints. Keys that lie together as close as a jump keep their corner.
+//
+// Rotations go along great circles of quaternions at constant speed, as clips are played. Cubics follow them: two
+// quaternions at an angle of θ, and the exact speed at both, leave the arc by θ⁴/384.
 #pragma once
 
 #include "supple/rig/clip.h"
