@@ -275,7 +275,7 @@ gallery_inputs() {
 
 # What other people's programs say: three.js and the Khronos validator, both from npm, Chromium and Blender.
 verb_integration() {
-  need integration
+  need integration farm
   verb_test -L integration "$@"
 }
 
@@ -421,9 +421,9 @@ verb_help() {
   demo             builds, then bakes our mascot: a GLB, a picture and a preview in out/demo
   test [ctest…]    builds and runs all tests; for instance ./go test -L unit
                    labels: unit, verification, integration, cli, slow
-  integration      installs node, Chromium and Blender, then runs the tests against
-                   three.js, the Khronos validator and Blender; without them
-                   ./go test skips these
+  integration      installs node, Chromium, Blender and Slurm, then runs the tests against
+                   three.js, the Khronos validator, Blender and a Slurm of one node; without
+                   them ./go test skips these
   gallery          bakes every example and every animated character of ../shared/assets and
                    draws them rigid beside soft: build/gallery/sheet.png
   bench [args]     builds, then runs ./supple bench

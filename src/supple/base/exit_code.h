@@ -8,13 +8,14 @@
 namespace supple {
 
 constexpr int interrupted_exit_code = 130;
+constexpr int bad_input_exit_code = 3;
 
 inline int exit_code_of(const Error& error) {
   switch (error.kind) {
     case ErrorKind::usage:
       return 2;
     case ErrorKind::input:
-      return 3;
+      return bad_input_exit_code;
     default:
       return 1;
   }

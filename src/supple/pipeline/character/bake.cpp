@@ -21,8 +21,8 @@ namespace {
 
 // ---- which frames ---------------------------------------------------------------------------------------------------
 
-bool loops(const SoftCharacter& soft, const Clip& clip, LoopChoice choice) {
-  return choice == LoopChoice::all || (choice == LoopChoice::closing && closes(soft.rig(), clip));
+bool loops(const CharacterRig& rig, const Clip& clip, LoopChoice choice) {
+  return choice == LoopChoice::all || (choice == LoopChoice::closing && closes(rig, clip));
 }
 
 /// Frames at a rate, and one at the very end.
@@ -223,25 +223,15 @@ Result<std::vector<FramedClip>> run_clips(const SoftCharacter& soft, const std::
   parallel_for(std::ssize(chosen), 1, [&](std::int64_t k) {
     const auto at = to_size(k);
     clips[at].clip = &soft.character().clips[to_size(chosen[at])];
-    SimulateSettings simulate = settings.simulate;
-    simulate.loop = loops(soft, *clips[at].clip, settings.loops);
     SharedProgress::Part part(shared, at);
     if (part.cancelled()) return;
-    if (simulate.loop) {
-      simulate.from = 0;
-      simulate.to.reset();
+    const Result<SimulateSettings> simulate = clip_settings(soft.rig(), *clips[at].clip, settings);
+    if (!simulate.ok()) {
+      done[at] = simulate.error();
+      return;
     }
-    if (settings.frames) {
-      Result<std::vector<double>> times = chosen_times(*clips[at].clip, settings);
-      if (!times.ok()) {
-        done[at] = times.error();
-        return;
-      }
-      simulate.from = times->front();
-      simulate.to = times->back();
-      clips[at].times = std::move(*times);
-    }
-    Result<TonedRun> run = simulate_in_range(soft, *clips[at].clip, simulate, part);
+    if (settings.frames) clips[at].times = *chosen_times(*clips[at].clip, settings);
+    Result<TonedRun> run = simulate_in_range(soft, *clips[at].clip, *simulate, part);
     if (run.ok()) clips[at].run = std::move(run->run), clips[at].tone = run->tone, clips[at].peak = run->peak;
     done[at] = run.ok() ? Status() : Status(run.error());
   });
@@ -377,6 +367,22 @@ Status write(const CharacterSource& source, const SoftMotion& motion, const std:
 }
 
 }  // namespace
+
+Result<SimulateSettings> clip_settings(const CharacterRig& rig, const Clip& clip, const BakeSettings& settings) {
+  SimulateSettings simulate = settings.simulate;
+  simulate.loop = loops(rig, clip, settings.loops);
+  if (simulate.loop) {
+    simulate.from = 0;
+    simulate.to.reset();
+  }
+  if (settings.frames) {
+    const Result<std::vector<double>> times = chosen_times(clip, settings);
+    SUPPLE_RETURN_IF_ERROR(times);
+    simulate.from = times->front();
+    simulate.to = times->back();
+  }
+  return simulate;
+}
 
 Result<std::vector<Index>> chosen_clips(const RawCharacter& character, const std::vector<std::string>& names) {
   std::vector<Index> chosen;

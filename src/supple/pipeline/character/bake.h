@@ -74,6 +74,9 @@ struct BakeReport {
 Result<BakeReport> bake_character(const SoftCharacter& soft, const std::filesystem::path& output,
                                   const BakeSettings& settings, Progress& progress = Progress::silent());
 
+/// What one of the source's clips is simulated with. Fails where it hasn't the frames that are asked for.
+Result<SimulateSettings> clip_settings(const CharacterRig& rig, const Clip& clip, const BakeSettings& settings);
+
 /// Some of the character's clips by their names, or all where none is named. Fails where there is no such clip, or
 /// none.
 Result<std::vector<Index>> chosen_clips(const RawCharacter& character, const std::vector<std::string>& names);

@@ -56,12 +56,15 @@ int look_at_module(dl_phdr_info* module, std::size_t /*size*/, void* data) {
   return ours ? 1 : 0;
 }
 
-/// Of the program or shared library that holds this code: any change to it, and nothing else, changes its results.
+}  // namespace
+
 std::string program_id() {
   Search search{reinterpret_cast<std::uintptr_t>(&look_at_module), {}};
   dl_iterate_phdr(look_at_module, &search);
   return search.id;
 }
+
+namespace {
 
 // ---- files ----------------------------------------------------------------------------------------------------------
 
@@ -157,6 +160,7 @@ void BuildCache::keep(std::string_view stage, const ContentHash& content, std::s
 }
 
 void BuildCache::remove_oldest() {
+  if (most_bytes_ == unlimited) return;
   std::vector<File> files = entries_in(folder_);
   std::error_code ignored;
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });

@@ -23,6 +23,7 @@ namespace supple {
 class BuildCache final : public StageStore {
  public:
   static constexpr std::uint64_t default_size = std::uint64_t{2} << 30;
+  static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
   /// Makes the folder when there is something to keep. A folder that can't be written keeps nothing.
   explicit BuildCache(std::filesystem::path folder, std::uint64_t most_bytes = default_size);
@@ -45,6 +46,10 @@ class BuildCache final : public StageStore {
   mutable std::mutex mutex_;
   std::set<std::string, std::less<>> found_, made_;
 };
+
+/// Of the program or shared library that holds this code: any change to it, and nothing else, changes its results.
+/// Bytes, or none where it isn't known.
+std::string program_id();
 
 /// SUPPLE_CACHE_DIR, or the user's folder for caches (XDG_CACHE_HOME, ~/.cache) and supple/build in it; empty where
 /// there is none.

@@ -16,6 +16,12 @@
 
 namespace supple {
 
+Status SoftCharacter::solve_parts(const Clip& clip, const SimulateSettings& /*settings*/,
+                                  std::span<const Index> /*parts*/, Progress& /*progress*/) const {
+  return usage_error(
+      fmt::format("the clip \"{}\" can't be solved in parts: each frame follows from the one before", clip.name));
+}
+
 Result<std::unique_ptr<SoftCharacter>> CharacterEngine::build(std::shared_ptr<const CharacterSource> source,
                                                               Progress& progress, StageStore& store) const {
   BuildSeconds seconds;

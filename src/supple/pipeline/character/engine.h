@@ -81,6 +81,10 @@ class SoftCharacter {
   /// Simulates one of the source's clips. May be called from several threads. `this` must outlive the result.
   virtual Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                                     Progress& progress = Progress::silent()) const = 0;
+  /// Solves some of CharacterEngine::parts_of a clip and keeps them in `settings.parts`, where simulate() finds them.
+  /// Fails where they can't be kept.
+  virtual Status solve_parts(const Clip& clip, const SimulateSettings& settings, std::span<const Index> parts,
+                             Progress& progress = Progress::silent()) const;
 
   BuildSeconds seconds;
 
@@ -105,6 +109,9 @@ class CharacterEngine {
   /// engine's, for another character, or for another rig of it.
   virtual Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                             Asset asset) const = 0;
+  /// The parts of a clip that a run with these settings needs, where they can be solved apart from each other, on
+  /// several machines; none where each frame follows from the one before.
+  virtual std::vector<Index> parts_of(const Clip& /*clip*/, const SimulateSettings& /*settings*/) const { return {}; }
 
  protected:
   /// Builds the model of a body that was made from the source.

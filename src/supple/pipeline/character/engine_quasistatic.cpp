@@ -9,18 +9,20 @@
 #include "supple/offline/quasistatic/flesh_turns.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
 #include "supple/offline/quasistatic/self_collision.h"
+#include "supple/offline/stage_archives.h"
 #include "supple/pipeline/character/feel.h"
 #include "supple/pipeline/character/fingerprint.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace supple {
 namespace {
 
 constexpr int steps_per_frame = 8;
 /// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
-constexpr std::size_t frames_per_group = 8;
+constexpr std::int64_t frames_per_group = 8;
 
 /// p without morph targets: they move the skin after the flesh has.
 void without_morphs(const PoseLayout& layout, std::span<double> p) {
@@ -60,6 +62,12 @@ class HangingSkin {
   const QuasistaticModel& model_;
   std::vector<char> stiff_;
 };
+
+void add_content(ContentHash& content, const Collider& collider) {
+  content.add(collider.shape).add(collider.radius);
+  for (const Vec3& v : {collider.at, collider.to, collider.normal, collider.size})
+    for (const double component : v) content.add(component);
+}
 
 /// What clips of one character share.
 struct SharedStillness {
@@ -172,6 +180,16 @@ struct FrameGrid {
     if (loop) return (frame + last) % last;
     return std::clamp<std::int64_t>(frame, 0, last);
   }
+  /// Groups with frames that cubic interpolation from one time to another looks at.
+  std::vector<Index> groups(double from, double to) const {
+    const std::vector<char> marks = needed(from, to);
+    std::vector<Index> chosen;
+    for (std::size_t k = 0; k < marks.size(); ++k) {
+      const auto group = static_cast<Index>(static_cast<std::int64_t>(k) / frames_per_group);
+      if (marks[k] != 0 && (chosen.empty() || chosen.back() != group)) chosen.push_back(group);
+    }
+    return chosen;
+  }
   /// Frames that cubic interpolation from one time to another looks at.
   std::vector<char> needed(double from, double to) const {
     std::vector<char> marks(to_size(last) + 1, 0);
@@ -181,6 +199,37 @@ struct FrameGrid {
     return marks;
   }
 };
+
+/// The first frame of a group, and the one after its last.
+struct FrameRange {
+  std::int64_t begin = 0, end = 0;
+};
+FrameRange frames_of_group(const FrameGrid& grid, Index group) {
+  const std::int64_t begin = group * frames_per_group;
+  return {begin, std::min(begin + frames_per_group, grid.last + 1)};
+}
+
+/// What is told of a solved frame, and its displacements, as one column of numbers.
+constexpr Eigen::Index told_of_frame = 3;
+struct FrameColumn {
+  explicit FrameColumn(Eigen::Ref<VecX> column) : numbers(column) {}
+  double& converged() { return numbers[0]; }
+  double& deepest() { return numbers[1]; }
+  double& residual() { return numbers[2]; }
+  Eigen::Ref<VecX> numbers;
+};
+
+std::string bytes_of(const MatX& columns) {
+  return {reinterpret_cast<const char*>(columns.data()), to_size(columns.size()) * sizeof(double)};
+}
+
+Result<MatX> columns_from(const std::string& bytes, Eigen::Index rows, Eigen::Index columns) {
+  MatX matrix(rows, columns);
+  if (bytes.size() != to_size(matrix.size()) * sizeof(double)) return input_error("the store holds something else");
+  std::memcpy(matrix.data(), bytes.data(), bytes.size());
+  if (!matrix.allFinite()) return input_error("the store holds something else");
+  return matrix;
+}
 
 /// Frames at rest: the skin's displacements turned back with the flesh; empty where none was needed.
 struct SolvedFrames {
@@ -243,6 +292,15 @@ class QuasistaticRun final : public ClipRun {
   std::vector<Eigen::Vector4d> rotations_;
 };
 
+/// The range of a clip that a run covers [s].
+struct CoveredTime {
+  double from = 0, to = 0;
+  CoveredTime(const Clip& clip, const SimulateSettings& settings, const FrameGrid& grid)
+      : to(std::min(settings.to.value_or(clip.duration), clip.duration)) {
+    from = std::min(std::max(settings.from, grid.first), to);
+  }
+};
+
 class QuasistaticCharacter final : public SoftCharacter {
  public:
   QuasistaticCharacter(std::shared_ptr<const CharacterSource> source, QuasistaticModel model)
@@ -254,56 +312,142 @@ class QuasistaticCharacter final : public SoftCharacter {
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
     const auto begin = Clock::now();
-    const double to = std::min(settings.to.value_or(clip.duration), clip.duration);
-    if (settings.from < 0 || settings.from > to)
+    if (settings.from < 0 || settings.from > std::min(settings.to.value_or(clip.duration), clip.duration))
       return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
-                                     clip.name, clip.duration, settings.from, to));
-    Result<ExRotatedBody> body = ExRotatedBody::create(shared_.model.mesh, shared_.model.fixed);
-    SUPPLE_RETURN_IF_ERROR(body);
+                                     clip.name, clip.duration, settings.from, settings.to.value_or(clip.duration)));
+    SolvedFrames solved{FrameGrid(clip, settings), 0, 0, {}};
+    const CoveredTime covered(clip, settings, solved.grid);
+    solved.from = covered.from, solved.to = covered.to;
+    ClipRunReport report;
+    report.loop = solved.grid.loop;
+    ClipSolve solve(*this, clip, settings, solved.grid);
+    SUPPLE_RETURN_IF_ERROR(solve.frames(solved, report, progress));
+    report.seconds = seconds_since(begin);
+    return std::unique_ptr<ClipRun>(std::make_unique<QuasistaticRun>(shared_, rig(), clip, std::move(solved), report));
+  }
+  Status solve_parts(const Clip& clip, const SimulateSettings& settings, std::span<const Index> parts,
+                     Progress& progress) const override {
+    const FrameGrid grid(clip, settings);
+    ClipSolve solve(*this, clip, settings, grid);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      SUPPLE_RETURN_IF_ERROR(solve.keep_group(parts[k], progress));
+      progress.update(static_cast<double>(k + 1) / static_cast<double>(parts.size()));
+    }
+    return {};
+  }
+
+ private:
+  /// Solves groups of frames of one clip, each from its first frame on, or finds them in the store of the settings.
+  class ClipSolve {
+   public:
+    ClipSolve(const QuasistaticCharacter& soft, const Clip& clip, const SimulateSettings& settings,
+              const FrameGrid& grid)
+        : soft_(soft),
+          settings_(settings),
+          grid_(grid),
+          motion_(soft.rig(), clip, grid.loop, soft.shared_.model.extent) {
+      if (settings.parts != &StageStore::none()) content_ = soft.content_of(clip, settings);
+    }
+
+    /// All frames that the range of `solved` needs.
+    Status frames(SolvedFrames& solved, ClipRunReport& report, Progress& progress) {
+      const std::vector<char> needed = grid_.needed(solved.from, solved.to);
+      solved.frames.resize(needed.size());
+      for (const Index group : grid_.groups(solved.from, solved.to)) {
+        FrameRange range = frames_of_group(grid_, group);
+        while (!content_ && needed[to_size(range.end - 1)] == 0) --range.end;
+        Result<MatX> columns = content_ ? found_or_made(group, progress) : solve(range, progress);
+        SUPPLE_RETURN_IF_ERROR(columns);
+        for (std::int64_t k = range.begin; k < range.end; ++k) {
+          if (needed[to_size(k)] == 0) continue;
+          FrameColumn frame(columns->col(k - range.begin));
+          solved.frames[to_size(k)] = frame.numbers.tail(frame.numbers.size() - told_of_frame);
+          ++report.solved_frames;
+          if (frame.converged() == 0) ++report.recovered;
+          report.penetration = std::max(report.penetration, frame.deepest());
+          report.residual = std::max(report.residual, frame.residual());
+        }
+      }
+      return {};
+    }
+
+    Status keep_group(Index group, Progress& progress) {
+      if (!content_) return failure("frames of such a rig can't be kept, so that they can't be solved in parts");
+      SUPPLE_RETURN_IF_ERROR(found_or_made(group, progress));
+      if (settings_.parts->find(stage, content_of(group))) return {};
+      return failure("the solved frames can't be kept: look whether the disk is full or the folder may not be written");
+    }
+
+   private:
+    static constexpr std::string_view stage = "frames";
+
+    ContentHash content_of(Index group) const { return ContentHash(*content_).add(group); }
+
+    Result<MatX> found_or_made(Index group, Progress& progress) {
+      const FrameRange range = frames_of_group(grid_, group);
+      return find_or_make(
+          *settings_.parts, stage, content_of(group), [&] { return solve(range, progress); }, bytes_of,
+          [&](const std::string& bytes) { return columns_from(bytes, rows(), range.end - range.begin); });
+    }
+
+    Eigen::Index rows() const { return told_of_frame + 3 * Eigen::Index{soft_.vertex_count()}; }
+
+    Result<MatX> solve(FrameRange range, Progress& progress) {
+      if (!solver_) SUPPLE_RETURN_IF_ERROR(prepare());
+      MatX columns(rows(), range.end - range.begin);
+      VecX local(3 * Eigen::Index{soft_.vertex_count()});
+      for (std::int64_t k = range.begin; k < range.end; ++k) {
+        if (progress.cancelled()) return failure("stopped");
+        const QuasistaticReport report =
+            solver_->solve(motion_, grid_.time(k), k == range.begin, settings_.gravity, local);
+        FrameColumn frame(columns.col(k - range.begin));
+        frame.converged() = report.converged ? 1 : 0;
+        frame.deepest() = report.deepest;
+        frame.residual() = report.residual;
+        frame.numbers.tail(local.size()) = local;
+        progress.update(static_cast<double>(k + 1) / static_cast<double>(grid_.last + 1));
+      }
+      return columns;
+    }
+
+    Status prepare() {
+      const QuasistaticModel& model = soft_.shared_.model;
+      Result<ExRotatedBody> body = ExRotatedBody::create(model.mesh, model.fixed);
+      SUPPLE_RETURN_IF_ERROR(body);
+      solver_.emplace(soft_.shared_, soft_.rig(), std::move(*body), soft_.colliders());
+      return {};
+    }
+
+    const QuasistaticCharacter& soft_;
+    const SimulateSettings& settings_;
+    FrameGrid grid_;
+    ClipMotion motion_;
+    std::optional<ContentHash> content_;  ///< of all groups; none: nothing is kept
+    std::optional<FrameSolver> solver_;
+  };
+
+  std::vector<Collider> colliders() const {
     std::vector<Collider> colliders = source().recipe.colliders;
     for (Collider& collider : colliders) {  // the character was brought near the origin
       collider.at -= source().place;
       collider.to -= source().place;
     }
-    FrameSolver solver(shared_, rig(), std::move(*body), std::move(colliders));
-    SolvedFrames solved{FrameGrid(clip, settings), 0, to, {}};
-    solved.from = std::min(std::max(settings.from, solved.grid.first), to);
-    ClipRunReport report;
-    report.loop = solved.grid.loop;
-    SUPPLE_RETURN_IF_ERROR(solve_frames(clip, settings, solver, solved, report, progress));
-    report.seconds = seconds_since(begin);
-    return std::unique_ptr<ClipRun>(std::make_unique<QuasistaticRun>(shared_, rig(), clip, std::move(solved), report));
+    return colliders;
   }
 
- private:
-  /// Group by group, each from its first frame to the last that is needed.
-  Status solve_frames(const Clip& clip, const SimulateSettings& settings, FrameSolver& solver, SolvedFrames& solved,
-                      ClipRunReport& report, Progress& progress) const {
-    const FrameGrid& grid = solved.grid;
-    const ClipMotion motion(rig(), clip, grid.loop, shared_.model.extent);
-    const std::vector<char> needed = grid.needed(solved.from, solved.to);
-    solved.frames.resize(needed.size());
-    for (std::size_t k = 0; k < needed.size(); ++k) {
-      const auto group_end = std::min(needed.size(), k - k % frames_per_group + frames_per_group);
-      if (std::find(needed.begin() + static_cast<std::ptrdiff_t>(k),
-                    needed.begin() + static_cast<std::ptrdiff_t>(group_end),
-                    1) == needed.begin() + static_cast<std::ptrdiff_t>(group_end)) {
-        k = group_end - 1;
-        continue;
-      }
-      if (progress.cancelled()) return failure("stopped");
-      VecX local(3 * Eigen::Index{vertex_count()});
-      const QuasistaticReport frame = solver.solve(motion, grid.time(static_cast<std::int64_t>(k)),
-                                                   k % frames_per_group == 0, settings.gravity, local);
-      progress.update(static_cast<double>(k + 1) / static_cast<double>(needed.size()));
-      if (needed[k] == 0) continue;
-      solved.frames[k] = std::move(local);
-      ++report.solved_frames;
-      if (!frame.converged) ++report.recovered;
-      report.penetration = std::max(report.penetration, frame.deepest);
-      report.residual = std::max(report.residual, frame.residual);
-    }
-    return {};
+  /// Everything that frames of a clip are made from; none where the rig can't be told by its bytes.
+  std::optional<ContentHash> content_of(const Clip& clip, const SimulateSettings& settings) const {
+    const Result<std::string> model = encode_asset(asset_);
+    if (!model.ok()) return {};
+    ContentHash content;
+    content.add(std::string_view(*model));
+    if (!add_content(content, *rig().rig())) return {};
+    add_content(content, character());
+    add_content(content, clip);
+    for (const Collider& collider : colliders()) add_content(content, collider);
+    content.add(settings.time_step).add(settings.loop);
+    for (const double component : settings.gravity) content.add(component);
+    return content;
   }
 
   Asset asset_;
@@ -316,6 +460,11 @@ class QuasistaticEngine final : public CharacterEngine {
   std::string_view brief() const override { return "flesh at rest in every frame, for fine meshes: folds without lag"; }
   bool owns(const Asset& asset) const override { return std::holds_alternative<QuasistaticModel>(asset); }
 
+  std::vector<Index> parts_of(const Clip& clip, const SimulateSettings& settings) const override {
+    const FrameGrid grid(clip, settings);
+    const CoveredTime covered(clip, settings, grid);
+    return grid.groups(covered.from, covered.to);
+  }
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
     auto* model = std::get_if<QuasistaticModel>(&asset);

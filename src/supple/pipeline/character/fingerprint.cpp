@@ -51,14 +51,6 @@ void add_skeleton(ContentHash& content, const Skeleton& skeleton) {
   }
 }
 
-void add_clip(ContentHash& content, const Clip& clip) {
-  content.add(std::string_view(clip.name)).add(clip.duration).add(clip.channels.size());
-  for (const Channel& channel : clip.channels) {
-    content.add(channel.joint).add(channel.target).add(channel.interpolation).add(channel.width);
-    content.add(channel.times).add(channel.values);
-  }
-}
-
 }  // namespace
 
 MadeFor fingerprint_of(const CharacterSource& source) {
@@ -96,10 +88,18 @@ void add_content(ContentHash& content, const Transform& t) {
   for (const double value : t.scale) content.add(value);
 }
 
+void add_content(ContentHash& content, const Clip& clip) {
+  content.add(std::string_view(clip.name)).add(clip.duration).add(clip.channels.size());
+  for (const Channel& channel : clip.channels) {
+    content.add(channel.joint).add(channel.target).add(channel.interpolation).add(channel.width);
+    content.add(channel.times).add(channel.values);
+  }
+}
+
 void add_content(ContentHash& content, const RawCharacter& character) {
   add_skeleton(content, character.skeleton);
   content.add(character.clips.size());
-  for (const Clip& clip : character.clips) add_clip(content, clip);
+  for (const Clip& clip : character.clips) add_content(content, clip);
   content.add(character.skins.size());
   for (const Skin& skin : character.skins) content.add(skin.joints);
   for (const CharacterMesh& mesh : character.meshes) {

@@ -15,6 +15,7 @@ MadeFor fingerprint_of(const CharacterSource& source);
 Status check_made_for(const MadeFor& asset, const CharacterSource& source);
 
 void add_content(ContentHash& content, const Transform& t);
+void add_content(ContentHash& content, const Clip& clip);
 /// Adds joints, clips, and which joints hold the skin, to the last bit: what stages of a build read of a character
 /// besides its surface and its rig.
 void add_content(ContentHash& content, const RawCharacter& character);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "supple/base/progress.h"
+#include "supple/base/stage_store.h"
 #include "supple/rig/motion/clip_motion.h"
 #include "supple/runtime/soft_step.h"
 
@@ -30,6 +31,8 @@ struct SimulateSettings {
   Vec3 gravity = Vec3::Zero();
   Vec3 wind = Vec3::Zero();
   double drag = 0;
+  /// Where parts of clips that can be solved apart from each other are found and kept (CharacterEngine::parts_of).
+  StageStore* parts = &StageStore::none();
 };
 
 struct SimulatedClip {
