@@ -49,6 +49,9 @@ if(TARGET supple_gallery)  # draws for `supple preview`
   install(TARGETS supple_gallery RUNTIME)
 endif()
 
+# What `supple report` shows.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/results DESTINATION ${CMAKE_INSTALL_DATADIR}/supple)
+
 # What ./go web has built by then.
 install(FILES ${PROJECT_SOURCE_DIR}/build/web/view.html DESTINATION ${CMAKE_INSTALL_DATADIR}/supple OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web/runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/supple OPTIONAL)

@@ -16,13 +16,15 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace supple::preview_verb {
 namespace {
 
 struct Options {
   std::vector<std::string> files;
-  std::string output, clip;
+  std::string output, clip, view;
+  std::optional<double> at;
   int width = 400, height = 400;
   double rate = 25, seconds = 4;
   bool without_map = false;
@@ -49,6 +51,8 @@ std::vector<std::string> words_of(const Options& options, const std::filesystem:
                                     "--seconds",
                                     fmt::format("{:g}", options.seconds)};
   if (!options.clip.empty()) words.push_back("--clip=" + options.clip);
+  if (!options.view.empty()) words.push_back("--view=" + options.view);
+  if (options.at) words.push_back(fmt::format("--at={}", *options.at));
   if (options.without_map) words.emplace_back("--no-map");
   words.emplace_back("--");  // names may begin with a dash
   words.insert(words.end(), options.files.begin(), options.files.end());
@@ -94,6 +98,9 @@ std::optional<std::pair<int, std::string>> run_program(std::vector<std::string> 
 }
 
 Status preview(const Options& options, Session& session) {
+  const std::string ending = std::filesystem::path(options.output).extension().string();
+  if (ending != ".png" && ending != ".webp" && ending != ".mp4")
+    return usage_error(fmt::format("-o {}: a film's file ends in .png, .webp or .mp4", options.output));
   SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, options.files));
   const std::filesystem::path parent = std::filesystem::path(options.output).parent_path();
   const std::shared_ptr<StagingFolder> staging = StagingFolder::in(parent.empty() ? "." : parent);
@@ -122,16 +129,21 @@ Status preview(const Options& options, Session& session) {
 RunCommand add(CLI::App& app) {
   describe(
       app,
-      "Draws a clip of a baked character as an animated PNG, which browsers play: as it was, with soft tissue, and\n"
-      "a map of how far that moves the skin. Needs no screen.\n",
+      "Draws a clip of a baked character as a film: as it was, with soft tissue, and a map of how far that moves the\n"
+      "skin. Needs no screen. An animated PNG (.png), which browsers play, needs nothing else; an animated WebP "
+      "(.webp)\n"
+      "and an MP4 (.mp4) are written by ffmpeg.\n",
       "  supple preview hero_soft.glb -o preview.png\n"
-      "  supple preview hero.glb hero_soft.glb -o run.png --clip Run\n");
+      "  supple preview hero.glb hero_soft.glb -o run.mp4 --clip Run --view side\n"
+      "  supple preview hero_soft.glb -o still.png --at 0.4\n");
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "A baked character; or the character as it was, and baked")
       ->required()
       ->expected(1, 2)
       ->type_name("");
-  app.add_option("-o,--output", options->output, "The animated PNG to write")->required()->type_name("FILE.png");
+  app.add_option("-o,--output", options->output, "The film to write: .png, .webp or .mp4")
+      ->required()
+      ->type_name("FILE");
   app.add_option("--clip", options->clip, "The clip to show [the one in which the skin is moved farthest]")
       ->type_name("NAME");
   app.add_option("--width", options->width, "Of each picture, in pixels [400]")
@@ -140,6 +152,13 @@ RunCommand add(CLI::App& app) {
   app.add_option("--height", options->height, "In pixels [400]")->check(between(16, 4096))->type_name("PIXELS");
   app.add_option("--fps", options->rate, "Frames per second [25]")->check(between(1, 120))->type_name("FPS");
   app.add_option("--seconds", options->seconds, "Show no more than this [4]")->check(between(0.1, 60))->type_name("S");
+  app.add_option("--view", options->view,
+                 "Where the camera stands: front, side, back, three-quarter, or two angles\n"
+                 "in degrees, round the character and above it [three-quarter]")
+      ->type_name("VIEW");
+  app.add_option("--at", options->at, "One picture at this time of the clip instead of a film")
+      ->check(non_negative())
+      ->type_name("S");
   app.add_flag("--no-map", options->without_map, "Without the map");
   return [options](Session& session) { return preview(*options, session); };
 }

@@ -132,13 +132,13 @@ void draw_color_bar(Image& image, double end) {
   label(top + height - text, "0");
 }
 
-Camera character_camera(const std::vector<Vec3>& points, int width, int height) {
+Camera character_camera(const std::vector<Vec3>& points, int width, int height, const Vec3& from) {
   const double aspect = static_cast<double>(width) / height;
   const Bounds bounds = bounds_of(points);
   std::vector<Vec3> framed = points;
   framed.push_back(bounds.center());
   framed.back().y() = bounds.min.y() - 0.06 * bounds.diagonal();  // room for the words at the bottom
-  return frame_points(framed, Vec3(0.7, 0.32, 1.0), aspect, 0.1, 26);
+  return frame_points(framed, from, aspect, 0.1, 26);
 }
 
 Result<std::vector<GalleryPair>> read_pairs(const std::filesystem::path& file) {

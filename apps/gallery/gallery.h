@@ -56,6 +56,7 @@ std::vector<Color> displacement_colors(const std::vector<double>& distances, dou
 void draw_color_bar(Image& image, double end);
 
 /// A camera for pictures of a size that shows all points from ahead, a little from the side and above.
-Camera character_camera(const std::vector<Vec3>& points, int width, int height);
+Camera character_camera(const std::vector<Vec3>& points, int width, int height,
+                        const Vec3& from = Vec3(0.7, 0.32, 1.0));
 
 }  // namespace supple

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple_gallery: pictures of characters before and after baking.
+#include "film.h"
 #include "gallery.h"
 #include "preview.h"
 #include "supple/base/exit_code.h"
@@ -22,6 +23,8 @@ struct PreviewOptions {
   std::vector<std::string> files;
   std::string output = "preview.png";
   bool without_map = false;
+  std::string view;
+  std::optional<double> at;
   PreviewSettings settings;
 };
 
@@ -57,6 +60,9 @@ Status run_sheet(const SheetOptions& options) {
 }
 
 Status run_preview(const PreviewOptions& options) {
+  SUPPLE_RETURN_IF_ERROR(check_film(options.output));
+  const Result<Vec3> from = view_from(options.view);
+  SUPPLE_RETURN_IF_ERROR(from);
   const std::string& baked = options.files.back();
   Result<PlayedCharacter> rigid =
       options.files.size() == 2 ? PlayedCharacter::load(options.files.front()) : PlayedCharacter::load_rigid(baked);
@@ -69,9 +75,11 @@ Status run_preview(const PreviewOptions& options) {
   SUPPLE_RETURN_IF_ERROR(offscreen);
   PreviewSettings settings = options.settings;
   settings.map = !options.without_map;
+  settings.from = *from;
+  settings.at = options.at;
   const Result<Preview> preview = make_preview(*offscreen, *both, settings, [](std::size_t, std::size_t) {});
   SUPPLE_RETURN_IF_ERROR(preview);
-  SUPPLE_RETURN_IF_ERROR(write_apng(options.output, preview->frames, options.settings.frame_rate));
+  SUPPLE_RETURN_IF_ERROR(write_film(options.output, preview->frames, options.settings.frame_rate));
   fmt::print("{}: {} frames of clip {}, in which softness moves the skin by {:.2f} % of the height at most\n",
              options.output, preview->frames.size(), preview->clip, 100 * preview->largest);
   return {};
@@ -105,8 +113,8 @@ void add_preview_options(CLI::App& preview, PreviewOptions& options) {
       ->required()
       ->expected(1, 2)
       ->type_name("[IN.glb] SOFT.glb");
-  preview.add_option("-o,--output", options.output, "The animated PNG to write")
-      ->type_name("FILE.png")
+  preview.add_option("-o,--output", options.output, "The film to write: an animated PNG; or .webp or .mp4, by ffmpeg")
+      ->type_name("FILE")
       ->capture_default_str();
   preview.add_option("--clip", options.settings.clip,
                      "The clip to show; otherwise the one with the largest displacement");
@@ -116,6 +124,9 @@ void add_preview_options(CLI::App& preview, PreviewOptions& options) {
   preview.add_option("--height", options.settings.height, "In pixels")
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
+  preview.add_option("--view", options.view, "front, side, back, three-quarter, or AZIMUTH,ELEVATION in degrees");
+  preview.add_option("--at", options.at, "One picture, at this time of the clip in seconds")
+      ->check(CLI::Range(0.0, 1e6));
   preview.add_flag("--no-map", options.without_map,
                    "Rigid beside soft alone, without the map of how far skin is moved");
   preview.add_option("--fps", options.settings.frame_rate, "Frames per second")
@@ -134,8 +145,7 @@ int run(int argc, char** argv) {
   std::string folder;
   CLI::App* sheet =
       app.add_subcommand("sheet", "Rigid, soft, and soft in the colours of its displacement, on one page");
-  CLI::App* preview =
-      app.add_subcommand("preview", "A clip, rigid beside soft, and where it gives, as an animated PNG");
+  CLI::App* preview = app.add_subcommand("preview", "A clip, rigid beside soft, and where it gives, as a film");
   CLI::App* list = app.add_subcommand("list", "The files below a folder that have a skin and clips");
   add_sheet_options(*sheet, sheet_options);
   add_preview_options(*preview, preview_options);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace supple {
 namespace {
@@ -31,20 +32,21 @@ Result<std::size_t> chosen_clip(const Comparison& both, const std::string& name)
       near.empty() ? fmt::format("it has {}.", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
 }
 
-/// All moments of the film, with long ways taken out.
-std::vector<Comparison::Positions> moments(const Comparison& both, std::size_t clip, std::size_t frames, double rate) {
+/// All moments of the film from a time on, with long ways taken out.
+std::vector<Comparison::Positions> moments(const Comparison& both, std::size_t clip, std::size_t frames, double rate,
+                                           double from) {
   const Clip& played = both.rigid().clips()[both.clips()[clip].rigid];
   std::vector<Vec3> places;
   Bounds travel;
   for (std::size_t k = 0; k < frames; ++k) {
-    places.push_back(both.rigid().place(played, static_cast<double>(k) / rate));
+    places.push_back(both.rigid().place(played, from + static_cast<double>(k) / rate));
     places.back().y() = 0;
     travel.add(places.back());
   }
   const bool travels = travel.diagonal() > 0.5 * both.rigid().height();
   std::vector<Comparison::Positions> all;
   for (std::size_t k = 0; k < frames; ++k) {
-    all.push_back(both.at(clip, static_cast<double>(k) / rate));
+    all.push_back(both.at(clip, from + static_cast<double>(k) / rate));
     if (!travels) continue;
     for (Vec3& x : all.back().rigid) x -= places[k] - places[0];
     for (Vec3& x : all.back().soft) x -= places[k] - places[0];
@@ -90,14 +92,39 @@ std::vector<double> farthest(const std::vector<Comparison::Positions>& film) {
 
 }  // namespace
 
+Result<Vec3> view_from(const std::string& text) {
+  const auto looking = [](double azimuth, double elevation) {
+    constexpr double degree = 3.14159265358979323846 / 180;
+    const double level = std::cos(elevation * degree);
+    return Vec3(level * std::sin(azimuth * degree), std::sin(elevation * degree), level * std::cos(azimuth * degree));
+  };
+  if (text.empty() || text == "three-quarter") return PreviewSettings{}.from;
+  if (text == "front") return looking(0, 8);
+  if (text == "side") return looking(90, 8);
+  if (text == "back") return looking(180, 8);
+  double azimuth = 0, elevation = 0;
+  int used = 0;
+  if (std::sscanf(text.c_str(), "%lf,%lf%n", &azimuth, &elevation, &used) == 2 && to_size(used) == text.size() &&
+      std::abs(azimuth) <= 360 && std::abs(elevation) <= 89)
+    return looking(azimuth, elevation);
+  return usage_error(
+      fmt::format("--view {}: it is front, side, back, three-quarter, or two angles in degrees such as 30,15, the "
+                  "second from -89 to 89",
+                  text));
+}
+
 Result<Preview> make_preview(Offscreen& offscreen, const Comparison& both, const PreviewSettings& settings,
                              const std::function<void(std::size_t done, std::size_t all)>& tell) {
   const Result<std::size_t> clip = chosen_clip(both, settings.clip);
   SUPPLE_RETURN_IF_ERROR(clip);
   const double duration = both.rigid().clips()[both.clips()[*clip].rigid].duration;
-  const double seconds = std::min(duration, settings.seconds);
+  if (settings.at && *settings.at > duration)
+    return usage_error(
+        fmt::format("--at {:g}: the clip {} ends at {:.3g} s", *settings.at, both.clips()[*clip].name, duration));
+  const double seconds = settings.at ? 0 : std::min(duration, settings.seconds);
   const auto count = to_size(std::max(1.0, std::floor(seconds * settings.frame_rate + 1e-6)));
-  const std::vector<Comparison::Positions> film = moments(both, *clip, count, settings.frame_rate);
+  const std::vector<Comparison::Positions> film =
+      moments(both, *clip, count, settings.frame_rate, settings.at.value_or(0));
   Bounds stage;
   std::vector<Vec3> seen;  // some of the vertices are enough for the camera
   for (const Comparison::Positions& moment : film) {
@@ -107,7 +134,7 @@ Result<Preview> make_preview(Offscreen& offscreen, const Comparison& both, const
     }
   }
   DrawSetup setup;
-  setup.camera = character_camera(seen, settings.width, settings.height);
+  setup.camera = character_camera(seen, settings.width, settings.height, settings.from);
   setup.floor_height = stage.min.y();
   setup.stage = stage;
   setup.background_top = setup.background_bottom;

@@ -7,6 +7,8 @@
 #include "offscreen.h"
 
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace supple {
 
@@ -17,7 +19,13 @@ struct PreviewSettings {
   double frame_rate = 25;
   double seconds = 4;  ///< at most
   bool map = true;
+  std::optional<double> at = {};     ///< a single picture at this time [s]
+  Vec3 from = Vec3(0.7, 0.32, 1.0);  ///< where the camera stands, seen from the character
 };
+
+/// "front", "side", "back", "three-quarter", or "AZIMUTH,ELEVATION" in degrees: 0,0 is the front, 90,0 the character's
+/// left.
+Result<Vec3> view_from(const std::string& text);
 
 struct Preview {
   std::vector<Image> frames;
