@@ -7,5 +7,7 @@
 namespace supple::bench {
 
 void add_domain_truth(Report& report, const Options& options);
+/// How the flower swings, with a plot: Figure 7.
+void add_domain_sway(Report& report, const Options& options);
 
 }  // namespace supple::bench

@@ -368,6 +368,7 @@ Report run_domains(const Options& options) {
   for (const SceneFigures& scene : scenes)
     if (options.wants(scene.name)) add_scene(report, scene, options);
   if (options.wants("accuracy")) add_accuracy(report, options);
+  if (options.wants("sway")) add_domain_sway(report, options);
   if (options.wants("truth")) add_domain_truth(report, options);
   if (options.wants("momentum")) add_momentum(report, options);
   if (options.wants("energy")) add_energy(report, options);

@@ -83,7 +83,7 @@ RunCommand add(CLI::App& app) {
   CLI::Option* only = app.add_option(
       "--only", options->only,
       "Parts of the benchmark; of pose: rigs, arm, X, bear, gorilla, large, modes, mascot, truth; of domains:\n"
-      "flower, letters, dragon, station, oak, accuracy, truth, momentum, energy, scaling; of quasistatic:\n"
+      "flower, letters, dragon, station, oak, accuracy, sway, truth, momentum, energy, scaling; of quasistatic:\n"
       "arm220k, arm259k, body864k");
   only->delimiter(',')->type_name("PARTS");
   app.add_option("--csv", options->csv, "Write the rows as CSV")->type_name("FILE");

@@ -101,10 +101,15 @@ Status write_tree(const Options& options, const DomainBuild& build, Session& ses
     session.line(
         "domain        {}: {} elements, {}", model.part_names[p], part.elements,
         part.size == 0 ? "rigid" : fmt::format("{} coordinates from {:.4g} Hz", part.size, part.lowest_frequency));
+    if (part.points > 0)
+      session.line("forces        sums over {} points, {:.1f} % off on shapes that weren't trained with", part.points,
+                   100 * part.force_error);
     session.result["parts"].push_back({{"name", model.part_names[p]},
                                        {"elements", part.elements},
                                        {"coordinates", part.size},
                                        {"lowest_frequency_hz", part.lowest_frequency},
+                                       {"points", part.points},
+                                       {"force_error", part.force_error},
                                        {"seconds", part.seconds}});
   }
   if (!model.anchored()) session.line("fixed         nothing: the object is free");
@@ -177,7 +182,7 @@ Status build(const Options& options, Session& session) {
     return usage_error(fmt::format("{} is for characters; {} is a mesh or a scene", wrong->get_name(), options.input));
   const Result<Scene> scene = make_scene(options);
   SUPPLE_RETURN_IF_ERROR(scene);
-  if (!scene->domains.parts.empty()) return build_tree(options, *scene, session);
+  if (scene->domains.any()) return build_tree(options, *scene, session);
   const Result<SubspaceBuild> built = build_subspace(*scene, session.progress);
   if (!built.ok()) return about(options.input, built.error());
   session.warnings = built->warnings;

@@ -118,7 +118,7 @@ TEST(BodyTerms, SystemForcesAreThoseOfDirectQuadrature) {
   PartPlan plan{.name = "part", .mesh = mesh, .fixed = left_end(mesh), .size = 7};
   PartReport report;
   const SubspaceModel part = reduce_part(plan, report).value();
-  const PreparedPart prepared(part);
+  const PreparedPart prepared(part, nullptr);
   const ElasticBody body = ElasticBody::create(mesh, MaterialModel::stvk).value();
   Numbers random;
   const Index r = part.size(), n = part.vertex_count();

@@ -14,6 +14,32 @@ constexpr Eigen::Index place_rows = 17;  // scale, stiffness, rotation, position
 
 std::string part_prefix(std::size_t part) { return "part" + std::to_string(part) + "."; }
 
+void add_cubature(ArchiveWriter& writer, const std::string& prefix, const PartCubature& points) {
+  writer.add(prefix + "material", to_string(points.material));
+  writer.add(prefix + "point_weights", MatX(points.weight));
+  writer.add(prefix + "point_lame", points.lame);
+  writer.add(prefix + "point_gradients", points.gradients);
+  writer.add(prefix + "correction", points.correction);
+}
+
+PartCubature read_cubature(ArchiveReader& reader, const std::string& prefix, Index r) {
+  PartCubature points;
+  if (!reader.ok() || !reader.archive().has(prefix + "material")) return points;
+  const std::string word = reader.text(prefix + "material");
+  const std::optional<MaterialModel> material = material_model_from(word);
+  if (!material) {
+    reader.note(input_error("the asset has a part of an unknown material, \"" + word + "\"; build it again"));
+    return points;
+  }
+  points.material = *material;
+  points.weight = reader.matrix(prefix + "point_weights", ArchiveReader::any, 1);
+  const Eigen::Index count = points.weight.size();
+  points.lame = reader.matrix(prefix + "point_lame", 2, count);
+  points.gradients = reader.matrix(prefix + "point_gradients", 9 * count, r);
+  points.correction = reader.matrix(prefix + "correction", r, r);
+  return points;
+}
+
 void add_tree(ArchiveWriter& writer, const DomainModel& model) {
   std::vector<Index> parts, parents;
   MatX places(place_rows, model.domain_count());
@@ -74,6 +100,19 @@ void read_tree(ArchiveReader& reader, DomainModel& model) {
   if (at != interfaces.cols()) reader.misfit("interfaces");
 }
 
+Eigen::Index sources_of(const DomainModel& model) { return std::ssize(model.surface.weight); }
+
+/// Surfaces whose vertices are weighted sums.
+void read_weights(ArchiveReader& reader, DomainSurface& shown) {
+  if (!reader.archive().has("surface.weight")) return;
+  const MatX weight = reader.matrix("surface.weight", 1, std::ssize(shown.domain));
+  shown.weight.assign(weight.data(), weight.data() + weight.size());
+  const std::vector<Index> seams =
+      reader.indices("surface.seams", ArchiveReader::any, std::numeric_limits<Index>::max(), 4);
+  for (std::size_t k = 0; k + 3 < seams.size(); k += 4)
+    shown.seams.push_back({seams[k], seams[k + 1], seams[k + 2], seams[k + 3]});
+}
+
 void read_shown(ArchiveReader& reader, DomainModel& model) {
   DomainSurface& shown = model.surface;
   shown.domain = reader.indices("surface.domain", ArchiveReader::any, model.domain_count());
@@ -88,6 +127,7 @@ void read_shown(ArchiveReader& reader, DomainModel& model) {
   const std::vector<Index> corners = reader.indices("surface.triangles", ArchiveReader::any, shown.vertex_count(), 3);
   for (std::size_t k = 0; k + 2 < corners.size(); k += 3)
     shown.triangles.push_back({corners[k], corners[k + 1], corners[k + 2]});
+  read_weights(reader, shown);
 }
 
 }  // namespace
@@ -98,6 +138,7 @@ std::string encode_domain_model(const DomainModel& model) {
   for (std::size_t p = 0; p < model.parts.size(); ++p) {
     writer.add(part_prefix(p) + "part_name", std::string_view(model.part_names[p]));
     add_subspace_model(writer, part_prefix(p), model.parts[p]);
+    if (const PartCubature* points = model.cubature_of(p)) add_cubature(writer, part_prefix(p), *points);
   }
   add_tree(writer, model);
   writer.add("surface.first", model.surface.first);
@@ -106,6 +147,11 @@ std::string encode_domain_model(const DomainModel& model) {
   std::vector<Index> corners;
   for (const Triangle& t : model.surface.triangles) corners.insert(corners.end(), t.begin(), t.end());
   writer.add("surface.triangles", corners);
+  if (model.surface.weight.empty()) return writer.bytes();
+  writer.add("surface.weight", MatX(Eigen::Map<const MatX>(model.surface.weight.data(), 1, sources_of(model))));
+  std::vector<Index> seams;
+  for (const auto& seam : model.surface.seams) seams.insert(seams.end(), seam.begin(), seam.end());
+  writer.add("surface.seams", seams);
   return writer.bytes();
 }
 
@@ -120,6 +166,7 @@ Result<DomainModel> decode_domain_model(const Archive& archive) {
     Result<SubspaceModel> part = read_subspace_model(archive, part_prefix(to_size(p)));
     SUPPLE_RETURN_IF_ERROR(part);
     model.parts.push_back(std::move(*part));
+    model.cubature.push_back(read_cubature(reader, part_prefix(to_size(p)), model.parts.back().size()));
   }
   if (reader.ok()) read_tree(reader, model);
   if (reader.ok()) read_shown(reader, model);

@@ -36,12 +36,25 @@ Status check_domain(const DomainModel& model, Index index) {
 
 Status check_surface(const DomainModel& model) {
   const DomainSurface& shown = model.surface;
-  for (std::size_t k = 0; k < shown.domain.size(); ++k) {
-    const Index d = shown.domain[k];
-    if (d < 0 || d >= model.domain_count() || shown.vertex[k] < 0 ||
-        shown.vertex[k] >= model.part_of(d).surface.vertex_count())
-      return input_error("the surface of the domains names a vertex that isn't there; build the model again");
-  }
+  const auto is_there = [&](Index d, Index vertex) {
+    return d >= 0 && d < model.domain_count() && vertex >= 0 && vertex < model.part_of(d).surface.vertex_count();
+  };
+  bool sound = shown.weight.empty() || shown.weight.size() == shown.domain.size();
+  for (std::size_t k = 0; k < shown.domain.size(); ++k) sound &= is_there(shown.domain[k], shown.vertex[k]);
+  for (const auto& seam : shown.seams) sound &= is_there(seam[0], seam[1]) && is_there(seam[2], seam[3]);
+  if (!sound) return input_error("the surface of the domains names a vertex that isn't there; build the model again");
+  return {};
+}
+
+Status check_cubature(const DomainModel& model, std::size_t part) {
+  const PartCubature* points = model.cubature_of(part);
+  if (points == nullptr) return {};
+  const Eigen::Index r = model.parts[part].size(), count = points->weight.size();
+  const bool fits = points->lame.rows() == 2 && points->lame.cols() == count && points->gradients.rows() == 9 * count &&
+                    points->gradients.cols() == r && points->correction.rows() == r && points->correction.cols() == r;
+  if (!fits || !(points->lame.row(0).minCoeff() > 0))
+    return input_error("the elastic points of part \"" + model.part_names[part] +
+                       "\" don't fit its coordinates; build the model again");
   return {};
 }
 
@@ -78,9 +91,9 @@ std::vector<Vec3> rest_positions(const DomainModel& model) {
     for (auto k = to_size(shown.first[v]); k < to_size(shown.first[v + 1]); ++k) {
       const Domain& domain = model.domains[to_size(shown.domain[k])];
       const Vec3& X = model.part_of(shown.domain[k]).surface.rest_positions[to_size(shown.vertex[k])];
-      positions[v] += domain.position + domain.scale * domain.rotation * X;
+      const Vec3 turned = domain.rotation * X;
+      positions[v] += shown.weight_of(v, k) * (domain.position + domain.scale * turned);
     }
-    positions[v] /= shown.first[v + 1] - shown.first[v];
   }
   return positions;
 }
@@ -107,6 +120,7 @@ Status check_domain_model(const DomainModel& model) {
     return input_error("the parts of the model and their names aren't as many; build it again");
   for (const SubspaceModel& part : model.parts)
     if (part.size() > 0) SUPPLE_RETURN_IF_ERROR(check_subspace_model(part));
+  for (std::size_t p = 0; p < model.parts.size(); ++p) SUPPLE_RETURN_IF_ERROR(check_cubature(model, p));
   for (Index d = 0; d < model.domain_count(); ++d) SUPPLE_RETURN_IF_ERROR(check_domain(model, d));
   return check_surface(model);
 }

@@ -14,7 +14,9 @@
 #pragma once
 
 #include "supple/asset/subspace_model.h"
+#include "supple/fem/material.h"
 
+#include <array>
 #include <string>
 
 namespace supple {
@@ -36,24 +38,48 @@ struct Domain {
   DomainInterface interface;     ///< empty for the root
 };
 
-/// The surface that is looked at: every vertex is the mean of one or more vertices of the parts' surfaces. Where parts
-/// were cut from one mesh, the copies on either side of an interface become one vertex (the paper's C0 continuity).
+/// The surface that is looked at: every vertex is the mean of one or more vertices of the parts' surfaces, or a
+/// weighted sum of them. Where parts were cut from one mesh, the copies on either side of an interface become one
+/// vertex (the paper's C0 continuity), or are blended over some distance (C1).
 struct DomainSurface {
-  std::vector<Index> first;   ///< one more than there are vertices: where the sources of each begin
-  std::vector<Index> domain;  ///< of each source
-  std::vector<Index> vertex;  ///< of the surface of that domain's part
+  std::vector<Index> first;    ///< one more than there are vertices: where the sources of each begin
+  std::vector<Index> domain;   ///< of each source
+  std::vector<Index> vertex;   ///< of the surface of that domain's part
+  std::vector<double> weight;  ///< of each source, adding up to one for each vertex; none: all count the same
   std::vector<Triangle> triangles;
+  /// Copies of one place on either side of an interface, as domain, vertex, domain, vertex. None: the sources of each
+  /// vertex are such copies.
+  std::vector<std::array<Index, 4>> seams;
 
   Index vertex_count() const { return first.empty() ? 0 : static_cast<Index>(first.size()) - 1; }
+  /// What source k counts, one of those of vertex v.
+  double weight_of(std::size_t v, std::size_t k) const {
+    return weight.empty() ? 1.0 / (first[v + 1] - first[v]) : weight[k];
+  }
+};
+
+/// Elastic forces of a part whose material has no polynomial, from few points of its mesh: with F = 1 + D q,
+///   V(q) = ½ qᵀC q + Σ w Ψ(F)
+struct PartCubature {
+  MaterialModel material = MaterialModel::stvk;
+  VecX weight;      ///< w of each point [m³]; none: the polynomial of the part counts
+  MatX lame;        ///< μ and λ of each [Pa]
+  MatX gradients;   ///< D: nine rows for each, down the columns of ∂u/∂X, by r
+  MatX correction;  ///< C, r × r
 };
 
 struct DomainModel {
   std::vector<std::string> part_names;
-  std::vector<SubspaceModel> parts;  ///< some may have no coordinates: rigid parts
-  std::vector<Domain> domains;       ///< parents before their children
+  std::vector<SubspaceModel> parts;    ///< some may have no coordinates: rigid parts
+  std::vector<PartCubature> cubature;  ///< beside the parts; or none at all
+  std::vector<Domain> domains;         ///< parents before their children
   DomainSurface surface;
 
   Index domain_count() const { return static_cast<Index>(domains.size()); }
+  /// Where the forces of a part come from; null: its polynomial.
+  const PartCubature* cubature_of(std::size_t part) const {
+    return part < cubature.size() && cubature[part].weight.size() > 0 ? &cubature[part] : nullptr;
+  }
   const SubspaceModel& part_of(Index domain) const { return parts[to_size(domains[to_size(domain)].part)]; }
   /// r̂: coordinates of all domains together.
   Index size() const;

@@ -193,7 +193,8 @@ void ObjectStateData::push_domains() {
     const auto v = to_size(push.vertex);
     const Index first = shown_surface.first[v], end = shown_surface.first[v + 1];
     for (auto k = to_size(first); k < to_size(end); ++k)
-      domains->add_force(shown_surface.domain[k], shown_surface.vertex[k], to_vector(push.force) / (end - first));
+      domains->add_force(shown_surface.domain[k], shown_surface.vertex[k],
+                         shown_surface.weight_of(v, k) * to_vector(push.force));
   }
 }
 

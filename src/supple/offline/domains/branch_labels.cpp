@@ -2,7 +2,10 @@
 #include "supple/offline/domains/branch_labels.h"
 
 #include "supple/base/to_size.h"
+#include "supple/fem/element.h"
+#include "supple/mesh/bounds.h"
 #include "supple/mesh/disjoint_sets.h"
+#include "supple/offline/domains/element_neighbours.h"
 
 #include <Eigen/Geometry>
 
@@ -18,25 +21,9 @@ namespace {
 
 using FacePair = std::pair<Index, Index>;
 
-/// Pairs of elements that share a face.
-std::vector<FacePair> touching_tets(const TetMesh& mesh) {
-  static constexpr int corners[4][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
-  std::map<std::array<Index, 3>, Index> first;
-  std::vector<FacePair> pairs;
-  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
-    for (const auto& face : corners) {
-      std::array<Index, 3> key{};
-      for (std::size_t k = 0; k < 3; ++k) key[k] = mesh.elements[e][to_size(face[k])];
-      std::sort(key.begin(), key.end());
-      const auto [place, is_new] = first.emplace(key, static_cast<Index>(e));
-      if (!is_new) pairs.emplace_back(place->second, static_cast<Index>(e));
-    }
-  }
-  return pairs;
-}
-
 /// The length of the shortest way along edges from the held vertices.
-std::vector<double> distances_along(const TetMesh& mesh, std::span<const Index> held) {
+template <int Nodes>
+std::vector<double> distances_along(const VolumeMesh<Nodes>& mesh, std::span<const Index> held) {
   std::vector<std::vector<Index>> beside(mesh.vertices.size());
   for (const auto& element : mesh.elements)
     for (const Index a : element)
@@ -63,25 +50,17 @@ std::vector<double> distances_along(const TetMesh& mesh, std::span<const Index> 
   return distance;
 }
 
-double tet_volume(const TetMesh& mesh, std::size_t e) {
-  const auto& t = mesh.elements[e];
-  const Vec3& a = mesh.vertices[to_size(t[0])];
-  return std::abs((mesh.vertices[to_size(t[1])] - a)
-                      .cross(mesh.vertices[to_size(t[2])] - a)
-                      .dot(mesh.vertices[to_size(t[3])] - a)) /
-         6;
-}
-
 /// Slices of a body and the tree that they form.
+template <int Nodes>
 class SliceTree {
  public:
-  SliceTree(const TetMesh& mesh, std::span<const Index> held, std::span<const char> covered)
-      : mesh_(mesh), pairs_(touching_tets(mesh)) {
+  SliceTree(const VolumeMesh<Nodes>& mesh, std::span<const Index> held, std::span<const char> covered)
+      : mesh_(mesh), pairs_(touching_elements(mesh)) {
     const std::vector<double> distance = distances_along(mesh, held);
     far_ = 0;
     std::vector<double> middle(mesh.elements.size(), 0.0);
     for (std::size_t e = 0; e < middle.size(); ++e)
-      for (const Index v : mesh.elements[e]) middle[e] += std::min(distance[to_size(v)], 1e300) / 4;
+      for (const Index v : mesh.elements[e]) middle[e] += std::min(distance[to_size(v)], 1e300) / Nodes;
     for (const double d : middle) far_ = std::max(far_, d);
     slice_elements(middle);
     const std::set<Index> fixed(held.begin(), held.end());
@@ -244,7 +223,7 @@ class SliceTree {
       Slice& slice = slices_[to_size(slice_of(static_cast<Index>(e)))];
       ++slice.elements;
       if (!covered.empty() && covered[e] != 0) ++slice.covered_above;
-      slice.volume += tet_volume(mesh_, e);
+      slice.volume += std::abs(element_shape(element_nodes(mesh_, e)).volume());
       slice.begin = std::min(slice.begin, middle[e]);
       slice.end = std::max(slice.end, middle[e]);
     }
@@ -276,7 +255,7 @@ class SliceTree {
 
   Index slice_of(Index element) const { return joined_->find(slice_[to_size(element)]); }
 
-  const TetMesh& mesh_;
+  const VolumeMesh<Nodes>& mesh_;
   std::vector<FacePair> pairs_;
   double far_ = 0;
   std::vector<Index> slice_, band_, up_, depth_, order_;
@@ -285,11 +264,21 @@ class SliceTree {
   Index root_ = 0, loops_ = 0;
 };
 
-}  // namespace
+/// Where to begin where nothing is held: an end of the longest side.
+template <int Nodes>
+Index end_vertex(const VolumeMesh<Nodes>& mesh) {
+  Eigen::Index axis = 0;
+  bounds_of(mesh.vertices).size().maxCoeff(&axis);
+  const auto lower = [axis](const Vec3& a, const Vec3& b) { return a[axis] < b[axis]; };
+  return static_cast<Index>(std::min_element(mesh.vertices.begin(), mesh.vertices.end(), lower) -
+                            mesh.vertices.begin());
+}
 
-BranchLabels label_branches(const TetMesh& mesh, std::span<const Index> held, std::span<const char> covered,
-                            const BranchSettings& settings) {
-  SliceTree slices(mesh, held, covered);
+template <int Nodes>
+BranchLabels branches_of(const VolumeMesh<Nodes>& mesh, std::span<const Index> held, std::span<const char> covered,
+                         const BranchSettings& settings) {
+  const Index end = end_vertex(mesh);
+  SliceTree<Nodes> slices(mesh, held.empty() ? std::span(&end, 1) : held, covered);
   double shortest = settings.shortest;
   BranchLabels labels = slices.branches(settings, shortest);
   while (labels.count > settings.most_branches && shortest < 1) {
@@ -299,9 +288,20 @@ BranchLabels label_branches(const TetMesh& mesh, std::span<const Index> held, st
   return labels;
 }
 
+}  // namespace
+
+BranchLabels label_branches(const TetMesh& mesh, std::span<const Index> held, std::span<const char> covered,
+                            const BranchSettings& settings) {
+  return branches_of(mesh, held, covered, settings);
+}
+BranchLabels label_branches(const HexMesh& mesh, std::span<const Index> held, std::span<const char> covered,
+                            const BranchSettings& settings) {
+  return branches_of(mesh, held, covered, settings);
+}
+
 TetMesh largest_solid(const TetMesh& mesh) {
   DisjointSets sets(mesh.elements.size());
-  for (const auto& [a, b] : touching_tets(mesh)) sets.unite(a, b);
+  for (const auto& [a, b] : touching_elements(mesh)) sets.unite(a, b);
   std::map<Index, std::size_t> sizes;
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) ++sizes[sets.find(static_cast<Index>(e))];
   if (sizes.empty()) return mesh;

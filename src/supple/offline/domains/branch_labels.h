@@ -25,9 +25,12 @@ struct BranchLabels {
   Index loops = 0;  ///< that became one slice
 };
 
-/// `held`: vertices that the ground or the parent holds. The mesh hangs together by faces. `covered`, one for each
-/// element or none at all: what is inside another piece, such as a crown, where a branch can't move by itself.
+/// `held`: vertices that the ground or the parent holds; none: slices begin at an end of the mesh. The mesh hangs
+/// together by faces. `covered`, one for each element or none at all: what is inside another piece, such as a crown,
+/// where a branch can't move by itself.
 BranchLabels label_branches(const TetMesh& mesh, std::span<const Index> held, std::span<const char> covered = {},
+                            const BranchSettings& settings = {});
+BranchLabels label_branches(const HexMesh& mesh, std::span<const Index> held, std::span<const char> covered = {},
                             const BranchSettings& settings = {});
 
 /// The largest piece of a mesh that hangs together by faces; bodies that only share edges or corners fall apart.

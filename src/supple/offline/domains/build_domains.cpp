@@ -8,6 +8,9 @@
 #include "supple/fem/statics.h"
 #include "supple/mesh/bounds.h"
 #include "supple/offline/domains/interface_fit.h"
+#include "supple/offline/domains/joint_part.h"
+#include "supple/offline/domains/part_cubature.h"
+#include "supple/offline/domains/tune_frequencies.h"
 #include "supple/offline/forces/cubic_forces.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/modes/modal_basis.h"
@@ -117,7 +120,7 @@ Result<MatX> with_load_shapes(const Mesh& mesh, const PartPlan& plan, const Elas
 template <class Mesh>
 Result<SubspaceModel> reduce_mesh(const Mesh& mesh, const PartPlan& plan, PartReport& report, Progress& progress) {
   if (plan.size == 0) return build_rigid_model(mesh);
-  const Result<ElasticBody> body = ElasticBody::create(mesh, MaterialModel::stvk);
+  const Result<ElasticBody> body = ElasticBody::create(mesh, plan.material);
   SUPPLE_RETURN_IF_ERROR(body);
   const int dofs = static_cast<int>(body->dof_count() - 3 * static_cast<Eigen::Index>(plan.fixed.size()));
   ModalBasisSettings settings;
@@ -134,6 +137,16 @@ Result<SubspaceModel> reduce_mesh(const Mesh& mesh, const PartPlan& plan, PartRe
   return build_subspace_model(mesh, *extended, progress);
 }
 
+/// Points for a part whose material has no polynomial.
+PartCubature choose_points(const PartPlan& plan, const SubspaceModel& model, PartReport& report, Progress& progress) {
+  if (plan.material == MaterialModel::stvk || model.size() == 0) return {};
+  progress.stage(fmt::format("choosing points of {}", plan.name));
+  PartCubature points = train_part_cubature(plan.mesh, model.basis, plan.material, rest_stiffness(model),
+                                            plan.tolerance, report.force_error, progress);
+  report.points = static_cast<int>(points.weight.size());
+  return points;
+}
+
 Status embed_part_surface(const PartPlan& plan, SubspaceModel& model) {
   if (!plan.surface) return {};
   const Result<Embedding> embedding =
@@ -141,6 +154,40 @@ Status embed_part_surface(const PartPlan& plan, SubspaceModel& model) {
   SUPPLE_RETURN_IF_ERROR(embedding);
   embed_surface(model, *plan.surface, *embedding);
   return {};
+}
+
+/// Adds the points behind the vertices of the part's own surface, which the wind meets.
+void add_points(const PartPoints& points, SubspaceModel& model) {
+  DisplaySurface& surface = model.surface;
+  const Index before = surface.vertex_count();
+  surface.basis.conservativeResize(3 * (before + points.count()), model.basis.cols());
+  for (Index k = 0; k < points.count(); ++k) {
+    Vec3 place = Vec3::Zero();
+    MatX rows = MatX::Zero(3, model.basis.cols());
+    for (auto i = to_size(points.first[to_size(k)]); i < to_size(points.first[to_size(k) + 1]); ++i) {
+      place += points.weight[i] * model.rest_positions[to_size(points.vertex[i])];
+      rows += points.weight[i] * model.basis.middleRows<3>(3 * points.vertex[i]);
+    }
+    surface.rest_positions.push_back(place);
+    surface.basis.middleRows<3>(3 * (before + k)) = rows;
+  }
+}
+
+/// The surface of the plan, whose vertices are points of parts.
+DomainSurface shown_points(const TreePlan& plan, std::span<const Index> places, const DomainModel& model) {
+  DomainSurface surface = plan.surface;
+  const auto shift = [&](Index& domain, Index& vertex) {
+    domain = places[to_size(domain)];
+    const Index part = model.domains[to_size(domain)].part;
+    const std::optional<PartPoints>& points = plan.parts[to_size(part)].points;
+    if (points) vertex += model.parts[to_size(part)].surface.vertex_count() - points->count();
+  };
+  for (std::size_t k = 0; k < surface.domain.size(); ++k) shift(surface.domain[k], surface.vertex[k]);
+  for (auto& seam : surface.seams) {
+    shift(seam[0], seam[1]);
+    shift(seam[2], seam[3]);
+  }
+  return surface;
 }
 
 /// Where the children of each part hang, where that is said by vertices.
@@ -157,15 +204,18 @@ std::vector<std::vector<InterfaceLoad>> loads_of(const TreePlan& plan) {
   return loads;
 }
 
-Result<DomainInterface> hang(const DomainModel& model, const DomainPlan& plan) {
-  const Domain& parent = model.domains[to_size(plan.parent)];
+/// On which domain of the model one of the plan hangs.
+Result<DomainInterface> hang(const DomainModel& model, const DomainPlan& plan, Index on) {
+  const Domain& parent = model.domains[to_size(on)];
   const SubspaceModel& part = model.parts[to_size(parent.part)];
   if (!plan.interface.empty()) return fit_interface(part, plan.interface, plan.interface_weights);
   const Vec3 place = parent.rotation.transpose() * (plan.position - parent.position) / parent.scale;
   return attach_at(part, place, plan.reach / parent.scale);
 }
 
-Result<Domain> place_domain(const DomainModel& model, const DomainPlan& plan, std::size_t index) {
+/// `places`: of the plan's domains so far, in the model.
+Result<Domain> place_domain(const DomainModel& model, const DomainPlan& plan, std::span<const Index> places) {
+  const std::size_t index = places.size();
   const std::string name = fmt::format("domain {} (\"{}\")", index, model.part_names[to_size(plan.part)]);
   if (!(plan.scale > 0) || !std::isfinite(plan.scale))
     return input_error(fmt::format("{} has a scale of {:g}; scales are above zero", name, plan.scale));
@@ -175,19 +225,39 @@ Result<Domain> place_domain(const DomainModel& model, const DomainPlan& plan, st
     return input_error(fmt::format("{} must come after its parent, and only the first has none", name));
   Domain domain;
   domain.part = plan.part;
-  domain.parent = plan.parent;
+  domain.parent = index == 0 ? -1 : places[to_size(plan.parent)];
   domain.scale = plan.scale;
   domain.stiffness = plan.frequency * plan.frequency;
   domain.rotation = plan.rotation;
   domain.position = plan.position;
   if (index == 0) return domain;
-  Result<DomainInterface> face = hang(model, plan);
+  Result<DomainInterface> face = hang(model, plan, domain.parent);
   if (!face.ok()) return Error{face.error().kind, fmt::format("{}: {}", name, face.error().message)};
   domain.interface = std::move(*face);
-  const Domain& parent = model.domains[to_size(plan.parent)];
+  const Domain& parent = model.domains[to_size(domain.parent)];
   // The child's origin is the centroid, wherever it was said to be.
   domain.position = parent.position + parent.scale * parent.rotation * domain.interface.centre;
   return domain;
+}
+
+/// Puts a joint between a domain and its parent.
+Status add_joint(const JointPlan& joint, Domain& domain, DomainBuild& out) {
+  const std::string name = fmt::format("joint of {}", out.model.part_names[to_size(domain.part)]);
+  if (!joint.axis.allFinite() || !(joint.axis.norm() > 0))
+    return input_error(fmt::format("the {} has no direction; give it an axis that isn't zero", name));
+  if (!(joint.stiffness >= 0) || !std::isfinite(joint.stiffness))
+    return input_error(fmt::format("the {} has a stiffness of {:g}; it can't be negative", name, joint.stiffness));
+  Domain between = domain;
+  between.scale = between.stiffness = 1.0;
+  between.part = static_cast<Index>(out.model.parts.size());
+  out.model.parts.push_back(joint_part(joint));
+  out.model.cubature.emplace_back();
+  out.model.part_names.push_back(name);
+  out.parts.push_back({.size = out.model.parts.back().size()});
+  domain.parent = out.model.domain_count();
+  domain.interface = joint_interface(joint.kind, between.rotation.transpose() * joint.axis);
+  out.model.domains.push_back(std::move(between));
+  return {};
 }
 
 }  // namespace
@@ -201,6 +271,7 @@ Result<SubspaceModel> reduce_part(const PartPlan& plan, PartReport& report, Prog
   model->fixed_vertices = plan.fixed;
   if (const Status embedded = embed_part_surface(plan, *model); !embedded.ok())
     return about_part(plan, embedded.error());
+  if (plan.points) add_points(*plan.points, *model);
   report.size = model->size();
   report.seconds = seconds_since(start);
   return model;
@@ -217,17 +288,22 @@ Result<DomainBuild> build_domains(const TreePlan& plan, Progress& progress) {
     progress.stage(fmt::format("reducing {}", part.name));
     Result<SubspaceModel> model = reduce_part(part, out.parts.emplace_back(), progress);
     SUPPLE_RETURN_IF_ERROR(model);
+    out.model.cubature.push_back(choose_points(part, *model, out.parts.back(), progress));
     out.model.parts.push_back(std::move(*model));
     out.model.part_names.push_back(part.name);
   }
+  std::vector<Index> places;
   for (std::size_t d = 0; d < plan.domains.size(); ++d) {
     if (plan.domains[d].part < 0 || to_size(plan.domains[d].part) >= plan.parts.size())
       return input_error(fmt::format("domain {} is a copy of part {}, which isn't there", d, plan.domains[d].part));
-    Result<Domain> domain = place_domain(out.model, plan.domains[d], d);
+    Result<Domain> domain = place_domain(out.model, plan.domains[d], places);
     SUPPLE_RETURN_IF_ERROR(domain);
+    if (const JointPlan& joint = plan.domains[d].joint; d > 0 && joint.kind != JointKind::fixed)
+      SUPPLE_RETURN_IF_ERROR(add_joint(joint, *domain, out));
+    places.push_back(out.model.domain_count());
     out.model.domains.push_back(std::move(*domain));
   }
-  out.model.surface = plan.surface;
+  out.model.surface = shown_points(plan, places, out.model);
   if (plan.surface.first.empty()) show_all_parts(out.model);
   SUPPLE_RETURN_IF_ERROR(check_domain_model(out.model));
   out.seconds = seconds_since(start);

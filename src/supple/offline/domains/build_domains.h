@@ -7,6 +7,7 @@
 #include "supple/base/progress.h"
 #include "supple/base/result.h"
 #include "supple/mesh/embedding.h"
+#include "supple/offline/domains/joint_plan.h"
 
 #include <optional>
 #include <variant>
@@ -21,17 +22,30 @@ struct InterfaceLoad {
   std::vector<double> weights;
 };
 
+/// Points of a part: weighted means of vertices of its mesh.
+struct PartPoints {
+  std::vector<Index> first = {0};  ///< one more than there are points
+  std::vector<Index> vertex;
+  std::vector<double> weight;  ///< beside them, adding up to one for each point
+
+  Index count() const { return static_cast<Index>(first.size()) - 1; }
+};
+
 struct PartPlan {
   std::string name;
   PartMesh mesh;             ///< in the part's own coordinates; the interface to the parent is around the origin
   std::vector<Index> fixed;  ///< vertices of that interface, or of the ground; none: a root that flies
   int size = 20;             ///< r; 0: rigid
+  MaterialModel material = MaterialModel::stvk;  ///< of which only this one has exact forces
+  double tolerance = 0.02;                       ///< of the forces of others
   /// Where children hang. The static answers to their forces and torques come first in the basis, with how they curve,
   /// at most two thirds of it: modes of the part alone learn slowly what its children do to it. build_domains() fills
   /// it.
   std::vector<InterfaceLoad> loads = {};
   int linear_modes = 0;                 ///< that the basis grows from; 0: as many as r needs
   std::optional<Surface> surface = {};  ///< to look at, in the part's coordinates; none: the mesh's own
+  /// What the surface of the tree is made of instead; it numbers them from 0.
+  std::optional<PartPoints> points = {};
 };
 
 struct DomainPlan {
@@ -44,6 +58,7 @@ struct DomainPlan {
   std::vector<Index> interface = {};  ///< vertices of the parent's part; none: around the domain's own position
   std::vector<double> interface_weights = {};  ///< beside them
   double reach = 0.0;  ///< without vertices: how far around the position the parent's vertices count [m]
+  JointPlan joint = {};
 };
 
 struct TreePlan {
@@ -57,6 +72,8 @@ struct PartReport {
   int elements = 0;
   int size = 0;
   double lowest_frequency = 0;  ///< of the part by itself, its interface held [Hz]
+  int points = 0;               ///< that forces are sums over; 0: they are exact
+  double force_error = 0;       ///< of those, on shapes that weren't trained with
   double seconds = 0;
 };
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "supple/mesh/disjoint_sets.h"
 #include "supple/mesh/topology.h"
+#include "supple/offline/domains/element_neighbours.h"
 
 #include <Eigen/Geometry>
 
@@ -44,12 +46,6 @@ Cut<Nodes> cut_out(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, 
   return cut;
 }
 
-/// Corners of the faces of an element, in any order.
-std::vector<std::vector<int>> faces_of(int nodes) {
-  if (nodes == 4) return {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
-  return {{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}};
-}
-
 using Pair = std::pair<Index, Index>;
 /// For each pair of domains that share faces: the area that belongs to each of their common vertices.
 using Interfaces = std::map<Pair, std::map<Index, double>>;
@@ -58,7 +54,7 @@ template <int Nodes>
 Interfaces find_interfaces(const VolumeMesh<Nodes>& mesh, std::span<const Index> label) {
   std::map<std::vector<Index>, Index> owner;  // label of the first element with that face
   Interfaces found;
-  const auto faces = faces_of(Nodes);
+  const auto faces = faces_of<Nodes>();
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     for (const auto& corners : faces) {
       std::vector<Index> face;
@@ -168,6 +164,88 @@ DomainSurface shared_surface(const VolumeMesh<Nodes>& mesh, const std::vector<Cu
   return surface;
 }
 
+/// Graph of domains whose loops are joined.
+class LoopMerger {
+ public:
+  LoopMerger(Index count, const Interfaces& interfaces) : sets_(to_size(count)), beside_(to_size(count)) {
+    for (const auto& [pair, shares] : interfaces) {
+      beside_[to_size(pair.first)].insert(pair.second);
+      beside_[to_size(pair.second)].insert(pair.first);
+    }
+    up_.assign(to_size(count), -2);
+    depth_.assign(to_size(count), 0);
+  }
+
+  /// What hangs together with `start` is walked through; an edge that closes a loop joins all of it.
+  void walk(Index start) {
+    if (up_[to_size(start)] != -2) return;
+    up_[to_size(start)] = -1;
+    std::vector<Index> open = {start};
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      for (const Index next : beside_[to_size(open[k])]) {
+        if (up_[to_size(next)] != -2) continue;
+        up_[to_size(next)] = open[k];
+        depth_[to_size(next)] = depth_[to_size(open[k])] + 1;
+        open.push_back(next);
+      }
+    }
+    for (const Index a : open)
+      for (const Index b : beside_[to_size(a)])
+        if (a < b && up_[to_size(a)] != b && up_[to_size(b)] != a) join(a, b);
+  }
+
+  /// Makes one of two domains and all on the way between them.
+  void join(Index a, Index b) {
+    while (a != b) {
+      Index& deeper = depth_[to_size(a)] >= depth_[to_size(b)] ? a : b;
+      if (up_[to_size(deeper)] < 0) return;  // pieces that don't touch
+      sets_.unite(deeper, up_[to_size(deeper)]);
+      deeper = up_[to_size(deeper)];
+    }
+  }
+
+  Index find(Index d) { return sets_.find(d); }
+
+ private:
+  DisjointSets sets_;
+  std::vector<std::set<Index>> beside_;
+  std::vector<Index> up_, depth_;
+};
+
+template <int Nodes>
+MergedLabels merge(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, const SplitSettings& settings) {
+  const Splitter splitter(settings);
+  const Index count = label.empty() ? 0 : *std::max_element(label.begin(), label.end()) + 1;
+  LoopMerger merger(count, find_interfaces(mesh, label));
+  for (Index d = 0; d < count; ++d) merger.walk(d);
+  const std::set<Index> fixed(settings.fixed.begin(), settings.fixed.end());
+  Index held = -1;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const auto& element = mesh.elements[e];
+    if (std::none_of(element.begin(), element.end(), [&](Index v) { return fixed.contains(v); })) continue;
+    if (held < 0) held = label[e];
+    merger.join(held, label[e]);
+  }
+  MergedLabels out;
+  std::map<Index, Index> number;
+  std::vector<int> members;
+  for (Index d = 0; d < count; ++d) {
+    const auto [place, is_new] = number.emplace(merger.find(d), static_cast<Index>(number.size()));
+    out.domain_of.push_back(place->second);
+    if (is_new) {
+      out.names.push_back(splitter.name(d));
+      members.push_back(1);
+    } else {
+      out.names[to_size(place->second)] += " + " + splitter.name(d);
+      ++members[to_size(place->second)];
+    }
+  }
+  for (const Index l : label) out.label.push_back(out.domain_of[to_size(l)]);
+  for (std::size_t k = 0; k < members.size(); ++k)
+    if (members[k] > 1) out.merged.push_back(out.names[k]);
+  return out;
+}
+
 template <int Nodes>
 Result<Index> choose_root(const Splitter& splitter, const SplitSettings& settings,
                           const std::vector<Cut<Nodes>>& cuts) {
@@ -189,6 +267,22 @@ Result<Index> choose_root(const Splitter& splitter, const SplitSettings& setting
     }
   }
   return best;
+}
+
+/// Gives the plan a surface of weighted vertices; `place` is that of each label in the plan.
+template <int Nodes>
+void share_among(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, const SplitSettings& settings,
+                 const std::vector<Index>& place, const std::vector<Cut<Nodes>>& cuts, TreePlan& plan) {
+  std::vector<Index> domain, cluster;
+  for (const Index l : label) domain.push_back(place[to_size(l)]);
+  std::vector<std::map<Index, Index>> own_vertex(cuts.size());
+  for (std::size_t l = 0; l < cuts.size(); ++l) own_vertex[to_size(place[l])] = cuts[l].own_vertex;
+  for (std::size_t d = 0; d < plan.domains.size(); ++d) {
+    const DomainPlan& each = plan.domains[d];
+    const bool parted = each.parent < 0 || each.joint.kind != JointKind::fixed;
+    cluster.push_back(parted ? static_cast<Index>(d) : cluster[to_size(each.parent)]);
+  }
+  share_surface(CutMesh<Nodes>{mesh, domain, own_vertex, cluster}, settings.rides, settings.smooth, plan);
 }
 
 template <int Nodes>
@@ -216,7 +310,8 @@ Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> lab
   for (std::size_t k = 0; k < order.size(); ++k) place[to_size(order[k])] = static_cast<Index>(k);
 
   TreePlan plan;
-  plan.surface = shared_surface(mesh, cuts, order);
+  if (settings.smooth <= 0 && settings.rides == nullptr && settings.joints.empty())
+    plan.surface = shared_surface(mesh, cuts, order);
   for (const Index d : order) {
     Cut<Nodes>& cut = cuts[to_size(d)];
     PartPlan part;
@@ -251,13 +346,22 @@ Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> lab
     VolumeMesh<Nodes> own = cut.mesh;
     for (Vec3& v : own.vertices) v -= domain.position;
     part.mesh = std::move(own);
+    if (parent[to_size(d)] >= 0 && to_size(d) < settings.joints.size()) domain.joint = settings.joints[to_size(d)];
     plan.parts.push_back(std::move(part));
     plan.domains.push_back(std::move(domain));
   }
+  if (plan.surface.first.empty()) share_among(mesh, label, settings, place, cuts, plan);
   return plan;
 }
 
 }  // namespace
+
+MergedLabels merge_loops(const TetMesh& mesh, std::span<const Index> label, const SplitSettings& settings) {
+  return merge(mesh, label, settings);
+}
+MergedLabels merge_loops(const HexMesh& mesh, std::span<const Index> label, const SplitSettings& settings) {
+  return merge(mesh, label, settings);
+}
 
 Result<TreePlan> split_mesh(const TetMesh& mesh, std::span<const Index> label, const SplitSettings& settings) {
   return split(mesh, label, settings);

@@ -3,7 +3,7 @@
 // must be a tree (2011 paper, section 3).
 #pragma once
 
-#include "supple/offline/domains/build_domains.h"
+#include "supple/offline/domains/shared_surface.h"
 
 #include <span>
 
@@ -14,7 +14,23 @@ struct SplitSettings {
   std::string root;                ///< its name; empty: the one with most fixed vertices, else the largest
   std::vector<Index> fixed;        ///< vertices of the mesh that the ground holds: all in the root
   int size = 20;                   ///< r of each domain
+  /// Beside the names: how a domain hangs on its parent. Missing ones are fixed.
+  std::vector<JointPlan> joints = {};
+  double smooth = 0;                     ///< how far around interfaces the surface is blended [m]; 0: C0
+  const RidingSurface* rides = nullptr;  ///< what is looked at; null: the boundary of the mesh
 };
+
+/// Labels without loops: domains that touch in a loop became one, and so did all that the ground holds.
+struct MergedLabels {
+  std::vector<Index> label;
+  std::vector<std::string> names;   ///< "a + b" where two became one
+  std::vector<std::string> merged;  ///< the names of those only
+  std::vector<Index> domain_of;     ///< of each of the labels that there were
+};
+
+/// Joins the domains of every loop, and those that are held together with all between them.
+MergedLabels merge_loops(const TetMesh& mesh, std::span<const Index> label, const SplitSettings& settings);
+MergedLabels merge_loops(const HexMesh& mesh, std::span<const Index> label, const SplitSettings& settings);
 
 /// The plan of a mesh whose element e belongs to domain label[e]. Fails with a sentence that names the domains where
 /// one is in pieces, where the graph has a loop, where two don't touch in at least three vertices that aren't on a

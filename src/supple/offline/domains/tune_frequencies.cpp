@@ -20,22 +20,6 @@ Mat3 cross_matrix(const Vec3& v) {
   return m;
 }
 
-/// K0 of a part, as it was built.
-MatX rest_stiffness(const SubspaceModel& part) {
-  const Index r = part.size();
-  MatX K = MatX::Zero(r, r);
-  for (const MaterialGroup& group : part.groups) {
-    const Lame<double> lame = lame_from(group.material.young, group.material.poisson);
-    for (Index b = 0; b < r; ++b)
-      for (Index a = 0; a <= b; ++a) {
-        const Index p = pair_index(a, b);
-        K(a, b) += lame.lambda * group.lambda.constant[p] + lame.mu * group.mu.constant[p];
-        K(b, a) = K(a, b);
-      }
-  }
-  return K;
-}
-
 /// Mass of a subtree in the world: ∫ρ, ∫ρ x and ∫ρ x xᵀ.
 struct TreeMass {
   double mass = 0;
@@ -232,6 +216,21 @@ double lowest_of(const TreeTuner& tuner) {
 }
 
 }  // namespace
+
+MatX rest_stiffness(const SubspaceModel& part) {
+  const Index r = part.size();
+  MatX K = MatX::Zero(r, r);
+  for (const MaterialGroup& group : part.groups) {
+    const Lame<double> lame = lame_from(group.material.young, group.material.poisson);
+    for (Index b = 0; b < r; ++b)
+      for (Index a = 0; a <= b; ++a) {
+        const Index p = pair_index(a, b);
+        K(a, b) += lame.lambda * group.lambda.constant[p] + lame.mu * group.mu.constant[p];
+        K(b, a) = K(a, b);
+      }
+  }
+  return K;
+}
 
 void tune_frequencies(DomainModel& model, double lowest, double height) {
   TreeTuner tuner(model);

@@ -11,6 +11,9 @@
 
 namespace supple {
 
+/// K0 = UᵀKU of a part at rest, as it was built: the same for all materials.
+MatX rest_stiffness(const SubspaceModel& part);
+
 /// Scales the stiffness of all domains. `height`: L of the whole [m]; no domain is faster than four times the lowest.
 void tune_frequencies(DomainModel& model, double lowest, double height);
 

@@ -10,6 +10,8 @@
 #include "supple/io/mesh/obj.h"
 #include "supple/io/mesh/vertex_selection.h"
 #include "supple/io/motion/pc2.h"
+#include "supple/offline/domains/branch_labels.h"
+#include "supple/offline/domains/neck_labels.h"
 #include "supple/offline/domains/split_mesh.h"
 #include "supple/pipeline/object/scene_output.h"
 #include "supple/runtime/domains/domain_dynamics.h"
@@ -21,32 +23,105 @@ namespace {
 
 // ---- building -------------------------------------------------------------------------------------------------------
 
-/// The domain of each element; later ones win.
-Result<std::vector<Index>> element_labels(const Scene& scene, const SolidMesh& mesh) {
-  std::vector<Index> label(element_count_of(mesh), -1);
-  for (std::size_t d = 0; d < scene.domains.parts.size(); ++d) {
-    const SceneDomain& domain = scene.domains.parts[d];
-    const Result<std::vector<Index>> elements = elements_of(domain.elements, scene, mesh);
+/// The domain of each element, and what domains are called.
+struct SceneLabels {
+  std::vector<Index> label;
+  std::vector<std::string> names;
+};
+
+/// As [[domain]] has them; later ones win.
+Result<SceneLabels> labels_by_hand(const Scene& scene, const SceneBody& body) {
+  SceneLabels out;
+  out.label.assign(body.element_count(), -1);
+  for (const SceneDomain& domain : scene.domains.parts) {
+    const auto number = static_cast<Index>(out.names.size());
+    const Result<std::vector<Index>> elements =
+        elements_of(domain.elements, scene, body.mesh, body.surface ? &*body.surface : nullptr);
     if (!elements.ok()) return in_scene(scene, fmt::format("[[domain]] \"{}\"", domain.name), elements.error());
-    for (const Index e : *elements) label[to_size(e)] = static_cast<Index>(d);
+    for (const Index e : *elements) out.label[to_size(e)] = number;
+    out.names.push_back(domain.name);
   }
-  const auto left = std::count(label.begin(), label.end(), -1);
+  const auto left = std::count(out.label.begin(), out.label.end(), -1);
   if (left > 0)
     return in_scene(scene, "[[domain]]",
                     input_error(fmt::format("{} of {} elements belong to no domain; let the first [[domain]] have "
                                             "select = \"all\", and the others take their parts from it",
-                                            left, label.size())));
-  return label;
+                                            left, out.label.size())));
+  return out;
 }
 
+/// As the body's shape has them.
+Result<SceneLabels> labels_by_shape(const Scene& scene, const SceneBody& body) {
+  if (!scene.domains.parts.empty())
+    return in_scene(scene, "[domains]",
+                    input_error("\"cut\" finds domains by itself; leave [[domain]] out, or \"cut\""));
+  SceneLabels out;
+  if (scene.domains.cut == SceneCut::branches)
+    out.label = std::visit([&](const auto& mesh) { return label_branches(mesh, body.fixed).label; }, body.mesh);
+  else
+    out.label =
+        std::visit([&](const auto& m) { return label_necks(m, {.narrow = scene.domains.narrow}).label; }, body.mesh);
+  const Index count = *std::max_element(out.label.begin(), out.label.end()) + 1;
+  for (Index d = 0; d < count; ++d) out.names.push_back(fmt::format("part {}", d + 1));
+  return out;
+}
+
+/// Joins what touches in a loop, and tells which domains these were.
+void merge_domains(const SceneBody& body, SplitSettings& settings, SceneLabels& labels,
+                   std::vector<std::string>& warnings) {
+  MergedLabels merged =
+      std::visit([&](const auto& mesh) { return merge_loops(mesh, labels.label, settings); }, body.mesh);
+  for (const std::string& names : merged.merged)
+    warnings.push_back(fmt::format("the domains {} touch in a loop or are held together, and became one", names));
+  const Index last = static_cast<Index>(settings.names.size());
+  for (Index d = 0; d < last; ++d)
+    if (settings.names[to_size(d)] == settings.root)
+      settings.root = merged.names[to_size(merged.domain_of[to_size(d)])];
+  std::vector<JointPlan> joints(merged.names.size());
+  for (std::size_t d = 0; d < settings.joints.size(); ++d) {
+    const std::size_t into = to_size(merged.domain_of[d]);
+    if (merged.names[into] == settings.names[d]) joints[into] = settings.joints[d];
+  }
+  if (!settings.joints.empty()) settings.joints = std::move(joints);
+  labels.label = std::move(merged.label);
+  labels.names = std::move(merged.names);
+  settings.names = labels.names;
+}
+
+SplitSettings split_settings(const Scene& scene, const SceneBody& body, const SceneLabels& labels) {
+  SplitSettings settings;
+  settings.names = labels.names;
+  settings.root = scene.domains.root;
+  settings.fixed = body.fixed;
+  settings.size = scene.domains.size;
+  settings.smooth = scene.domains.smooth;
+  const auto has_joint = [](const SceneDomain& domain) { return domain.joint.kind != JointKind::fixed; };
+  if (std::any_of(scene.domains.parts.begin(), scene.domains.parts.end(), has_joint))
+    for (const SceneDomain& domain : scene.domains.parts) settings.joints.push_back(domain.joint);
+  return settings;
+}
+
+Status check_materials(const Scene& scene) {
+  bool linear = scene.model_given && scene.model == MaterialModel::linear;
+  for (const SceneDomain& domain : scene.domains.parts) linear |= domain.model == MaterialModel::linear;
+  if (linear)
+    return in_scene(scene, "[[domain]]",
+                    input_error("parts that bend far can't have model = \"linear\"; choose \"stvk\" or another"));
+  return {};
+}
+
+/// Coordinates, frequencies and materials of the parts.
 void choose_sizes(const Scene& scene, TreePlan& plan) {
   for (std::size_t k = 0; k < plan.parts.size(); ++k) {
+    if (scene.model_given) plan.parts[k].material = scene.model;
     for (const SceneDomain& domain : scene.domains.parts) {
       if (domain.name != plan.parts[k].name) continue;
+      if (domain.model) plan.parts[k].material = *domain.model;
       plan.parts[k].size = domain.size >= 0 ? domain.size : scene.domains.size;
       plan.domains[k].frequency = domain.frequency;
     }
   }
+  if (scene.domains.total > 0) share_coordinates(plan, scene.domains.total);
 }
 
 // ---- running --------------------------------------------------------------------------------------------------------
@@ -70,7 +145,7 @@ Result<std::vector<DomainPush>> pushes_of(const Scene& scene, const DomainModel&
       const Index first = model.surface.first[to_size(v)], end = model.surface.first[to_size(v) + 1];
       for (Index k = first; k < end; ++k) {
         push.sources.push_back(k);
-        push.newtons.emplace_back(each / (end - first));
+        push.newtons.emplace_back(each * model.surface.weight_of(to_size(v), to_size(k)));
       }
     }
     pushes.push_back(std::move(push));
@@ -262,30 +337,30 @@ class DomainRun {
 }  // namespace
 
 Result<DomainSceneBuild> build_domain_scene(const Scene& scene, Progress& progress) {
-  if (scene.model_given && scene.model != MaterialModel::stvk)
-    return in_scene(scene, "[material]",
-                    input_error("domains have exact forces for model = \"stvk\" only; say that, or nothing"));
+  SUPPLE_RETURN_IF_ERROR(check_materials(scene));
   progress.stage("preparing the body");
   Scene body_scene = scene;
   body_scene.model = MaterialModel::stvk;
   const Result<SceneBody> body = make_scene_body(body_scene);
   SUPPLE_RETURN_IF_ERROR(body);
-  const Result<std::vector<Index>> label = element_labels(scene, body->mesh);
-  SUPPLE_RETURN_IF_ERROR(label);
-  SplitSettings settings;
-  for (const SceneDomain& domain : scene.domains.parts) settings.names.push_back(domain.name);
-  settings.root = scene.domains.root;
-  settings.fixed = body->fixed;
-  settings.size = scene.domains.size;
-  Result<TreePlan> plan = std::visit([&](const auto& mesh) { return split_mesh(mesh, *label, settings); }, body->mesh);
+  Result<SceneLabels> labels =
+      scene.domains.cut == SceneCut::by_hand ? labels_by_hand(scene, *body) : labels_by_shape(scene, *body);
+  SUPPLE_RETURN_IF_ERROR(labels);
+  SplitSettings settings = split_settings(scene, *body, *labels);
+  DomainSceneBuild out;
+  out.fixed_selections = body->fixed_selections;
+  out.warnings = body->warnings;
+  if (scene.domains.loops == SceneLoops::merge) merge_domains(*body, settings, *labels, out.warnings);
+  std::optional<RidingSurface> rides;
+  if (body->surface) rides.emplace(RidingSurface{*body->surface, *body->embedding});
+  settings.rides = rides ? &*rides : nullptr;
+  Result<TreePlan> plan =
+      std::visit([&](const auto& mesh) { return split_mesh(mesh, labels->label, settings); }, body->mesh);
   if (!plan.ok()) return in_scene(scene, "[[domain]]", plan.error());
   choose_sizes(scene, *plan);
   Result<DomainBuild> built = build_domains(*plan, progress);
   if (!built.ok()) return in_scene(scene, {}, built.error());
-  DomainSceneBuild out;
   out.build = std::move(*built);
-  out.fixed_selections = body->fixed_selections;
-  out.warnings = body->warnings;
   return out;
 }
 

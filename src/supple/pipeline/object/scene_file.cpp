@@ -82,6 +82,12 @@ void read_elasticity(TomlReader& toml, const toml::table& table, SceneMaterial& 
               fmt::format("\"poisson\" must be greater than -1 and less than 0.5, at most {:g}", highest_poisson));
 }
 
+std::optional<MaterialModel> read_model(TomlReader& toml, const toml::table& table) {
+  const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"};
+  const auto word = toml.read_word(table, "model", models);
+  return word ? material_model_from(models[*word]) : std::nullopt;
+}
+
 /// Which elements a [[region]] or a [[domain]] has.
 SceneRegion read_elements(TomlReader& toml, const toml::table& table, std::string_view title, const Scene& scene) {
   if (table.contains("set") + table.contains("select") + table.contains("surface") != 1)
@@ -105,21 +111,38 @@ SceneRegion read_region(TomlReader& toml, const toml::table& table, const Scene&
 void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
   SceneDomains& domains = scene.domains;
   if (const toml::table* table = toml.table(root, "domains")) {
-    toml.only_keys(*table, "[domains]", Keys{"root", "size", "inertia", "iterations"});
+    toml.only_keys(*table, "[domains]",
+                   Keys{"root", "size", "inertia", "iterations", "cut", "narrow", "loops", "coordinates", "smooth"});
     toml.read(*table, "root", domains.root);
     toml.read(*table, "size", domains.size, 0);
     toml.read(*table, "iterations", domains.iterations, 1);
+    toml.read(*table, "coordinates", domains.total, 1);
+    read_positive(toml, *table, "smooth", domains.smooth);
+    read_positive(toml, *table, "narrow", domains.narrow);
+    if (domains.narrow >= 1) toml.fail(*table->get("narrow"), "\"narrow\" must be less than 1");
+    if (const auto word = toml.read_word(*table, "cut", Keys{"by_hand", "branches", "necks"}))
+      domains.cut = static_cast<SceneCut>(*word);
+    if (domains.cut != SceneCut::by_hand) domains.loops = SceneLoops::merge;
+    if (const auto word = toml.read_word(*table, "loops", Keys{"refuse", "merge"}))
+      domains.loops = static_cast<SceneLoops>(*word);
     if (const auto word = toml.read_word(*table, "inertia", Keys{"full", "centre", "interface"}))
       domains.inertia = static_cast<SceneInertia>(*word);
   }
   toml.tables(root, "domain", [&](const toml::table& table) {
-    toml.only_keys(table, "[[domain]]", Keys{"name", "set", "select", "surface", "size", "frequency"});
+    toml.only_keys(
+        table, "[[domain]]",
+        Keys{"name", "set", "select", "surface", "size", "frequency", "model", "joint", "axis", "joint_stiffness"});
     toml.require(table, "[[domain]]", "name");
     SceneDomain domain;
     toml.read(table, "name", domain.name);
     domain.elements = read_elements(toml, table, "[[domain]]", scene);
     toml.read(table, "size", domain.size, 0);
     read_positive(toml, table, "frequency", domain.frequency);
+    domain.model = read_model(toml, table);
+    if (const auto word = toml.read_word(table, "joint", Keys{"fixed", "hinge", "ball", "slider"}))
+      domain.joint.kind = static_cast<JointKind>(*word);
+    toml.read(table, "axis", domain.joint.axis);
+    read_not_negative(toml, table, "joint_stiffness", domain.joint.stiffness);
     for (const SceneDomain& other : domains.parts)
       if (other.name == domain.name) toml.fail(table, fmt::format("two domains are named \"{}\"", domain.name));
     domains.parts.push_back(std::move(domain));
@@ -145,9 +168,8 @@ void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
   if (const toml::table* material = toml.table(root, "material")) {
     toml.only_keys(*material, "[material]", Keys{"model", "young", "poisson", "density"});
-    const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"};
-    if (const auto model = toml.read_word(*material, "model", models)) {
-      scene.model = *material_model_from(models[*model]);
+    if (const auto model = read_model(toml, *material)) {
+      scene.model = *model;
       scene.model_given = true;
     }
     read_elasticity(toml, *material, scene.material);

@@ -7,6 +7,7 @@
 
 #include "supple/fem/dynamics.h"
 #include "supple/fem/statics.h"
+#include "supple/offline/domains/joint_plan.h"
 #include "supple/offline/meshing/voxelize.h"
 #include "supple/runtime/domains/wind_field.h"
 
@@ -59,10 +60,17 @@ struct SceneReduction {
 /// A part of the body that is a domain of its own (pipeline/object/domain_scene.h).
 struct SceneDomain {
   std::string name;
-  SceneRegion elements;    ///< its materials aren't looked at
-  int size = -1;           ///< r; 0: rigid, −1: as [domains] says
-  double frequency = 1.0;  ///< of this domain, as a factor
+  SceneRegion elements;                ///< its materials aren't looked at
+  int size = -1;                       ///< r; 0: rigid, −1: as [domains] says
+  double frequency = 1.0;              ///< of this domain, as a factor
+  JointPlan joint;                     ///< on its parent
+  std::optional<MaterialModel> model;  ///< none: as [material] says
 };
+
+/// Who says where domains are: [[domain]], or the shape of the body.
+enum class SceneCut { by_hand, branches, necks };
+/// What becomes of domains that touch in a loop.
+enum class SceneLoops { refuse, merge };
 
 /// How the subtree of a domain is felt by its parent.
 enum class SceneInertia { full, centre, interface };
@@ -73,6 +81,13 @@ struct SceneDomains {
   int size = 20;
   SceneInertia inertia = SceneInertia::full;
   int iterations = 1;  ///< of Newton's method in each step
+  SceneCut cut = SceneCut::by_hand;
+  SceneLoops loops = SceneLoops::refuse;
+  double narrow = 0.7;  ///< how narrow a neck is
+  int total = 0;        ///< coordinates of all domains together; 0: as `size` says
+  double smooth = 0;    ///< how far around interfaces the surface is blended [m]; 0: C0
+
+  bool any() const { return cut != SceneCut::by_hand || !parts.empty(); }
 };
 
 /// When a load acts [s]. Only dynamic scenes have windows.

@@ -10,6 +10,9 @@
 #include "supple/io/mesh/vertex_selection.h"
 #include "supple/mesh/box.h"
 #include "supple/mesh/material_regions.h"
+#include "supple/mesh/triangle_tree.h"
+
+#include <algorithm>
 
 namespace supple {
 namespace {
@@ -38,9 +41,35 @@ Error unknown_set(const SceneRegion& region, std::span<const ElementSet> sets) {
   return input_error(fmt::format("there is no element set \"{}\"; {}", region.set, hint));
 }
 
+constexpr std::string_view painted_by = "paint:";
+
+/// Elements for which the nearest vertex of the nearest triangle of the surface is painted.
+Result<ElementSet> painted_elements(const std::string& words, const std::vector<Vec3>& centres,
+                                    const Surface* surface) {
+  if (surface == nullptr) return input_error("\"paint:\" is for bodies that are made around a surface, with [voxels]");
+  const Result<std::vector<Index>> painted =
+      painted_vertices(*surface, std::string_view(words).substr(painted_by.size()));
+  SUPPLE_RETURN_IF_ERROR(painted);
+  const TriangleTree tree(*surface);
+  ElementSet set{words, {}};
+  for (std::size_t e = 0; e < centres.size(); ++e) {
+    const TriangleTree::Nearest nearest = tree.nearest(centres[e]);
+    if (nearest.triangle < 0) continue;
+    const Triangle& corners = surface->triangles[to_size(nearest.triangle)];
+    const Index corner = *std::min_element(corners.begin(), corners.end(), [&](Index a, Index b) {
+      return (surface->vertices[to_size(a)] - nearest.point).norm() <
+             (surface->vertices[to_size(b)] - nearest.point).norm();
+    });
+    if (std::binary_search(painted->begin(), painted->end(), corner)) set.elements.push_back(static_cast<Index>(e));
+  }
+  if (set.elements.empty()) return input_error(fmt::format("\"{}\" is the nearest paint of no element", words));
+  return set;
+}
+
 /// The elements of a region, and what it is called.
 template <int Nodes>
-Result<ElementSet> region_elements(const SceneRegion& region, const Scene& scene, const VolumeMesh<Nodes>& mesh) {
+Result<ElementSet> region_elements(const SceneRegion& region, const Scene& scene, const VolumeMesh<Nodes>& mesh,
+                                   const Surface* surface_of_mesh) {
   if (!region.set.empty()) {
     const auto set = std::find_if(mesh.sets.begin(), mesh.sets.end(),
                                   [&](const ElementSet& candidate) { return candidate.name == region.set; });
@@ -54,6 +83,7 @@ Result<ElementSet> region_elements(const SceneRegion& region, const Scene& scene
       for (const Index v : mesh.elements[e]) sum += mesh.vertices[to_size(v)];
       centres.push_back(sum / Nodes);
     }
+    if (region.select.starts_with(painted_by)) return painted_elements(region.select, centres, surface_of_mesh);
     Result<std::vector<Index>> chosen = select_vertices(region.select, centres, scene.folder);
     SUPPLE_RETURN_IF_ERROR(chosen);
     return ElementSet{region.select, std::move(*chosen)};
@@ -69,8 +99,8 @@ Result<ElementSet> region_elements(const SceneRegion& region, const Scene& scene
 
 // Elements of the region get copies of their materials with its changes.
 template <int Nodes>
-Status apply_region(const SceneRegion& region, const Scene& scene, VolumeMesh<Nodes>& mesh) {
-  const Result<ElementSet> chosen = region_elements(region, scene, mesh);
+Status apply_region(const SceneRegion& region, const Scene& scene, VolumeMesh<Nodes>& mesh, const Surface* surface) {
+  const Result<ElementSet> chosen = region_elements(region, scene, mesh, surface);
   SUPPLE_RETURN_IF_ERROR(chosen);
   const std::string& name = chosen->name;
   ensure_material_per_element(mesh);
@@ -90,10 +120,11 @@ Status apply_region(const SceneRegion& region, const Scene& scene, VolumeMesh<No
   return {};
 }
 
-Status apply_materials(const Scene& scene, SolidMesh& mesh) {
-  override_materials(mesh, scene.material);
+Status apply_materials(const Scene& scene, SceneMesh& mesh) {
+  override_materials(mesh.solid, scene.material);
+  const Surface* surface = mesh.surface ? &*mesh.surface : nullptr;
   for (const SceneRegion& region : scene.regions) {
-    const Status status = std::visit([&](auto& m) { return apply_region(region, scene, m); }, mesh);
+    const Status status = std::visit([&](auto& m) { return apply_region(region, scene, m, surface); }, mesh.solid);
     if (!status.ok()) return in_scene(scene, "[[region]]", status.error());
   }
   return {};
@@ -215,8 +246,10 @@ void override_materials(SolidMesh& mesh, const SceneMaterial& material) {
       mesh);
 }
 
-Result<std::vector<Index>> elements_of(const SceneRegion& region, const Scene& scene, const SolidMesh& mesh) {
-  Result<ElementSet> found = std::visit([&](const auto& m) { return region_elements(region, scene, m); }, mesh);
+Result<std::vector<Index>> elements_of(const SceneRegion& region, const Scene& scene, const SolidMesh& mesh,
+                                       const Surface* surface) {
+  Result<ElementSet> found =
+      std::visit([&](const auto& m) { return region_elements(region, scene, m, surface); }, mesh);
   SUPPLE_RETURN_IF_ERROR(found);
   return std::move(found->elements);
 }
@@ -236,7 +269,7 @@ Error in_scene(const Scene& scene, std::string_view part, const Error& error) {
 Result<SceneMesh> make_scene_mesh(const Scene& scene) {
   if (is_archive(scene.mesh)) return model_mesh(scene);
   Result<SceneMesh> mesh = file_mesh_or_box(scene);
-  if (mesh.ok()) SUPPLE_RETURN_IF_ERROR(apply_materials(scene, mesh->solid));
+  if (mesh.ok()) SUPPLE_RETURN_IF_ERROR(apply_materials(scene, *mesh));
   return mesh;
 }
 

@@ -30,8 +30,9 @@ Result<SolidMesh> load_solid(const std::filesystem::path& path, std::vector<std:
 /// Replaces the values that are given in every material of the mesh.
 void override_materials(SolidMesh& mesh, const SceneMaterial& material);
 
-/// The elements that a region names, ascending.
-Result<std::vector<Index>> elements_of(const SceneRegion& region, const Scene& scene, const SolidMesh& mesh);
+/// The elements that a region names, ascending. `surface`: what the mesh was made around, or null; paint is on it.
+Result<std::vector<Index>> elements_of(const SceneRegion& region, const Scene& scene, const SolidMesh& mesh,
+                                       const Surface* surface);
 
 const std::vector<Vec3>& vertices_of(const SolidMesh& mesh);
 std::size_t element_count_of(const SolidMesh& mesh);

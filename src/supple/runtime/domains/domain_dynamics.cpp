@@ -37,6 +37,9 @@ void copy(const Vec3& from, double* to) { Eigen::Map<Vec3>(to, 3) = from; }
 Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree> tree,
                                               const DomainSettings& settings) {
   SUPPLE_RETURN_IF_ERROR(check_domain_settings(settings));
+  const auto weightless = [](const PreparedPart& part) { return !(part.mass > 0); };
+  if (settings.inertia != SubtreeInertia::full && std::any_of(tree->parts.begin(), tree->parts.end(), weightless))
+    return input_error("joints need the full inertia of what hangs on them; choose inertia = \"full\"");
   DomainDynamics out;
   out.tree_ = std::move(tree);
   out.settings_ = settings;
@@ -306,9 +309,9 @@ void DomainDynamics::surface_positions(std::span<double> xyz) const {
     Vec3 sum = Vec3::Zero();
     for (auto k = to_size(shown.first[v]); k < to_size(shown.first[v + 1]); ++k) {
       const auto d = to_size(shown.domain[k]);
-      sum += vertex_position(*tree_, frames_[d], d, shown.vertex[k], shown_.data() + tree_->offset_of[d]);
+      sum += shown.weight_of(v, k) *
+             vertex_position(*tree_, frames_[d], d, shown.vertex[k], shown_.data() + tree_->offset_of[d]);
     }
-    sum /= shown.first[v + 1] - shown.first[v];
     copy(sum, xyz.data() + 3 * v);
   }
 }
@@ -316,11 +319,15 @@ void DomainDynamics::surface_positions(std::span<double> xyz) const {
 double DomainDynamics::largest_gap() const {
   const DomainSurface& shown = tree_->surface;
   double largest = 0;
+  const auto at = [&](Index domain, Index vertex) {
+    const auto d = to_size(domain);
+    return vertex_position(*tree_, frames_[d], d, vertex, shown_.data() + tree_->offset_of[d]);
+  };
+  for (const auto& seam : shown.seams)
+    largest = std::max(largest, (at(seam[0], seam[1]) - at(seam[2], seam[3])).norm());
+  if (!shown.weight.empty()) return largest;
   for (std::size_t v = 0; v < to_size(shown.vertex_count()); ++v) {
-    const auto place = [&](std::size_t k) {
-      const auto d = to_size(shown.domain[k]);
-      return vertex_position(*tree_, frames_[d], d, shown.vertex[k], shown_.data() + tree_->offset_of[d]);
-    };
+    const auto place = [&](std::size_t k) { return at(shown.domain[k], shown.vertex[k]); };
     const auto first = to_size(shown.first[v]);
     for (std::size_t k = first + 1; k < to_size(shown.first[v + 1]); ++k)
       largest = std::max(largest, (place(k) - place(first)).norm());

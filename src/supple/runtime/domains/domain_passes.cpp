@@ -251,9 +251,13 @@ void DomainDynamics::take_load(const DomainBatch& batch, int r, Pack4* rhs, Pack
 void DomainDynamics::add_stiffness(const PreparedPart& part, const Scheme& scheme, Pack4 elastic, Pack4 scale5,
                                    const LaneScratch& s) const {
   const int r = part.r;
-  part.polynomial.evaluate(s.at, s.S, s.mixed, s.products);
-  Pack4* force = s.products;  // free again
-  domains::multiply_pairs(s.mixed, r, s.at, force);
+  Pack4* force = s.products;
+  if (part.cubature.empty()) {
+    part.polynomial.evaluate(s.at, s.S, s.mixed, s.products);
+    domains::multiply_pairs(s.mixed, r, s.at, force);  // products are free again
+  } else {
+    part.cubature.evaluate(s.at, s.S, force);
+  }
   for (int l = 0; l < r; ++l) s.rhs[l] -= elastic * force[l] + s.bias[l];
   domains::multiply_pairs(s.S, r, s.change, force);
   for (int l = 0; l < r; ++l) s.rhs[l] -= elastic * force[l];

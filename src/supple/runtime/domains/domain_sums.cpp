@@ -36,7 +36,9 @@ DomainMeasures DomainDynamics::sum_domains(bool with_elastic_energy) {
     collect(LanePointers(v_.data(), tree.offset_of, batch.domain).at, r, q_dot);
     const BodyTerms body = domains::body_terms(part, constants, q, q_dot, stored_frame(batch).w, coupling, bias);
     Pack4 elastic(0.0);
-    if (with_elastic_energy) elastic = elastic_[index] * part.polynomial.energy(q, stiffness, mixed, products);
+    if (with_elastic_energy)
+      elastic = elastic_[index] * (part.cubature.empty() ? part.polynomial.energy(q, stiffness, mixed, products)
+                                                         : part.cubature.energy(q));
     Pack4 own(0.0);
     for (int b = 0, p = 0; b < r; ++b)
       for (int a = 0; a <= b; ++a, ++p)

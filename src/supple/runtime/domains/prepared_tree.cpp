@@ -207,7 +207,9 @@ void lay_out(const DomainModel& model, const TreeFacts& facts, PreparedTree& tre
 
 }  // namespace
 
-PreparedPart::PreparedPart(const SubspaceModel& part) : r(part.size()), polynomial(body_stiffness(part)) {
+PreparedPart::PreparedPart(const SubspaceModel& part, const PartCubature* points)
+    : r(part.size()), polynomial(body_stiffness(part)) {
+  if (points != nullptr) cubature = domains::LaneCubature(*points);
   prepare_moments(mass_moments(part), *this);
   prepare_surface(part.surface, *this);
 }
@@ -215,8 +217,8 @@ PreparedPart::PreparedPart(const SubspaceModel& part) : r(part.size()), polynomi
 Result<PreparedTree> prepare_tree(const DomainModel& model) {
   SUPPLE_RETURN_IF_ERROR(check_domain_model(model));
   PreparedTree tree;
-  for (const SubspaceModel& part : model.parts) {
-    tree.parts.emplace_back(part);
+  for (std::size_t p = 0; p < model.parts.size(); ++p) {
+    tree.parts.emplace_back(model.parts[p], model.cubature_of(p));
     tree.largest = std::max(tree.largest, tree.parts.back().r);
     tree.largest_pairs = std::max(tree.largest_pairs, tree.parts.back().polynomial.padded_pairs());
   }

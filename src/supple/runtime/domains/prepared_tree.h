@@ -20,6 +20,7 @@
 
 #include "supple/asset/domain_model.h"
 #include "supple/base/result.h"
+#include "supple/runtime/domains/lane_cubature.h"
 #include "supple/runtime/domains/lane_polynomial.h"
 
 #include <array>
@@ -28,11 +29,12 @@ namespace supple {
 
 /// A part, as the step reads it.
 struct PreparedPart {
-  explicit PreparedPart(const SubspaceModel& part);
+  PreparedPart(const SubspaceModel& part, const PartCubature* points);
 
   int r = 0;
   double mass = 0;
   domains::LanePolynomial polynomial;
+  domains::LaneCubature cubature;     ///< in its place, unless that is empty
   std::vector<double> reduced_mass;   ///< UᵀMU by pairs
   std::vector<double> first;          ///< ∫ φ_l, three numbers for each of r + 1 fields
   std::vector<double> second;         ///< ∫ φ_l φ_bᵀ by rows, nine numbers for each (l, b), l by l
