@@ -77,7 +77,8 @@ struct Line {
 Line fit_frames(const std::vector<BentFrame>& frames, const CharacterRig& rig, const EmbeddedBody& body) {
   Line line;
   const CarriedRig carried(rig.rig(), body.carry, body.mesh.vertices);
-  RestShapeFitter fitter = RestShapeFitter::create(body.mesh, body.skin, body.embedding).value();
+  const Embedding reproducing = embed(body.mesh, body.skin.vertices).value();
+  RestShapeFitter fitter = RestShapeFitter::create(body.mesh, body.skin, reproducing).value();
   for (const BentFrame& frame : frames) {
     const FittedShape fitted = fitter.fit(evaluate_all(*rig.rig(), frame.p), evaluate_all(carried, frame.p));
     ++line.fits;

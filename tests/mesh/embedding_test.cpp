@@ -101,6 +101,35 @@ TEST(Embedding, OutsidePointsTakeTheNearestElement) {
   }
 }
 
+TEST(Embedding, OutsidePointsGoWithTheNearestPoint) {
+  const Vec3 size(4, 3, 2);
+  const TetMesh mesh = make_tet_box(size, {4, 3, 2});
+  const std::vector<Vec3> points = random_points(300, Vec3::Constant(-3), size + Vec3::Constant(3), 4);
+  const Embedding nearest = embed_nearest(mesh, points).value();
+  const VecX at = nearest.interpolate(field(mesh.vertices, Mat3::Identity(), Vec3::Zero()));
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const Vec3 expected = points[p].cwiseMax(Vec3::Zero()).cwiseMin(size);
+    EXPECT_LT((at.segment<3>(3 * static_cast<Eigen::Index>(p)) - expected).norm(), 1e-12);
+    double sum = 0;
+    for (std::size_t k = 4 * p; k < 4 * p + 4; ++k) {
+      EXPECT_GE(nearest.weights[k], 0);
+      sum += nearest.weights[k];
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+  }
+}
+
+TEST(Embedding, TheNearestPointDoesNotDependOnTheOrderOfElements) {
+  const TetMesh mesh = shaken(make_tet_box(Vec3(4, 3, 2), {4, 3, 2}), 0.1);
+  TetMesh reversed = mesh;
+  std::reverse(reversed.elements.begin(), reversed.elements.end());
+  const std::vector<Vec3> points = random_points(300, Vec3::Constant(-3), Vec3(7, 6, 5), 4);
+  const MatX U = random_matrix(3 * static_cast<Eigen::Index>(mesh.vertices.size()), 2, 7);
+  const MatX one = embed_nearest(mesh, points).value().interpolate(U);
+  const MatX other = embed_nearest(reversed, points).value().interpolate(U);
+  EXPECT_LT((one - other).cwiseAbs().maxCoeff(), 1e-9);
+}
+
 TEST(Embedding, NearestElementOfScatteredOnes) {
   // Two far-apart bricks: rings of empty cells must be crossed.
   HexMesh mesh = make_hex_box(Vec3(1, 1, 1), {1, 1, 1});

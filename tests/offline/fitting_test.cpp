@@ -3,6 +3,10 @@
 #include "supple/offline/fitting/embedded_body.h"
 
 #include "supple/mesh/bounds.h"
+#include "supple/mesh/box.h"
+#include "supple/mesh/topology.h"
+#include "supple/offline/fitting/calm_skin.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/fitting/surface_carry.h"
 #include "supple/offline/posespace/reduce_body.h"
 #include "support/rigs.h"
@@ -10,6 +14,8 @@
 #include <Eigen/LU>
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace supple::fitting_test {
 namespace {
@@ -46,6 +52,9 @@ Embedded embedded_limb(const BoneSettings& bones = {}) {
   EmbeddedBody body = embed_character(character, rig, settings).value();
   return {std::move(character), std::move(rig), std::move(body)};
 }
+
+/// What fits are made with: it gives the neutral skin, which the embedding that shows displacements needn't.
+Embedding reproducing(const EmbeddedBody& body) { return embed(body.mesh, body.skin.vertices).value(); }
 
 std::vector<double> bent(const Embedded& e, double degrees) {
   Pose pose = rest_pose(e.rig.skeleton());
@@ -117,6 +126,111 @@ TEST(Bones, TetrahedraOnTheAxisAreFixed) {
   EXPECT_GT(hard.body.fixed_vertices.size(), e.body.fixed_vertices.size());
 }
 
+// ---- single vertices of the skin ------------------------------------------------------------------------------------
+
+/// A block whose skin is its own boundary, each vertex of the skin on one of the mesh.
+struct Block {
+  TetMesh mesh = make_tet_box(Vec3(1, 1, 1), {4, 4, 4});
+  Surface skin = boundary_surface(mesh).surface;
+  Embedding embedding = embed_nearest(mesh, skin.vertices).value();
+  std::vector<char> kept = std::vector<char>(skin.vertices.size(), 0);
+
+  Index at(const Vec3& x) const {
+    const auto found =
+        std::find_if(skin.vertices.begin(), skin.vertices.end(), [&](const Vec3& y) { return (x - y).norm() < 1e-9; });
+    return static_cast<Index>(found - skin.vertices.begin());
+  }
+  /// One vertex of the mesh moves by one along z.
+  MatX twitch(const Vec3& x) const {
+    MatX swing = MatX::Zero(3 * std::ssize(mesh.vertices), 1);
+    for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+      if ((mesh.vertices[v] - x).norm() < 1e-9) swing(3 * static_cast<Eigen::Index>(v) + 2, 0) = 1;
+    return swing;
+  }
+};
+
+/// Farther from the mean of its neighbours than twice what they differ among themselves.
+int spikes(const Surface& skin, const MatX& shown) {
+  std::vector<std::set<Index>> around(skin.vertices.size());
+  for (const Triangle& t : skin.triangles)
+    for (const Index v : t)
+      for (const Index w : t)
+        if (v != w) around[to_size(v)].insert(w);
+  const auto at = [&](std::size_t v) { return shown.middleRows<3>(3 * static_cast<Eigen::Index>(v)); };
+  int count = 0;
+  for (std::size_t v = 0; v < around.size(); ++v) {
+    Vec3 mean = Vec3::Zero();
+    double apart = 0;
+    for (const Index a : around[v]) mean += at(to_size(a)) / static_cast<double>(around[v].size());
+    for (const Index a : around[v])
+      for (const Index b : around[v]) apart = std::max(apart, (at(to_size(a)) - at(to_size(b))).norm());
+    if ((at(v) - mean).norm() > 2 * apart + 1e-9) ++count;
+  }
+  return count;
+}
+
+TEST(CalmSkin, AVertexThatMovesAloneGoesWithItsNeighbours) {
+  const Block block;
+  const Vec3 tip(0.5, 0.5, 1);
+  const MatX swing = block.twitch(tip);
+  EXPECT_GE(spikes(block.skin, block.embedding.interpolate(swing)), 1);
+  const Embedding calm = calm_skin(block.mesh, swing, block.skin, block.kept, block.embedding).value();
+  EXPECT_EQ(spikes(block.skin, calm.interpolate(swing)), 0);
+  // What is not beside it hangs where it hung.
+  for (const Vec3& far : {Vec3(0, 0, 0), Vec3(1, 0.5, 0.25), Vec3(0.5, 0.5, 0)})
+    for (std::size_t k = 0; k < 4; ++k) {
+      const std::size_t place = 4 * to_size(block.at(far)) + k;
+      EXPECT_EQ(calm.weights[place], block.embedding.weights[place]);
+      EXPECT_EQ(calm.vertices[place], block.embedding.vertices[place]);
+    }
+}
+
+TEST(CalmSkin, WhatIsKeptStaysWhereItHangs) {
+  Block block;
+  const Vec3 tip(0.5, 0.5, 1);
+  block.kept.assign(block.kept.size(), 1);
+  const MatX swing = block.twitch(tip);
+  const Embedding same = calm_skin(block.mesh, swing, block.skin, block.kept, block.embedding).value();
+  EXPECT_EQ(same.weights, block.embedding.weights);
+}
+
+TEST(CalmSkin, SmoothMotionChangesNothing) {
+  const Block block;
+  MatX swings(3 * std::ssize(block.mesh.vertices), 2);
+  for (std::size_t v = 0; v < block.mesh.vertices.size(); ++v) {
+    const Vec3& x = block.mesh.vertices[v];
+    const auto row = 3 * static_cast<Eigen::Index>(v);
+    swings.block<3, 1>(row, 0) = Vec3(0.1, 0, 1);    // all alike
+    swings.block<3, 1>(row, 1) = Vec3(0, x.z(), 0);  // sheared
+  }
+  const Embedding same = calm_skin(block.mesh, swings, block.skin, block.kept, block.embedding).value();
+  EXPECT_EQ(same.weights, block.embedding.weights);
+  EXPECT_EQ(same.vertices, block.embedding.vertices);
+}
+
+TEST(CalmSkin, SwingsAreWhatTheBodyGivesWayBy) {
+  const Embedded e = embedded_limb();
+  const ElasticBody elastic = ElasticBody::create(e.body.mesh, MaterialModel::linear).value();
+  const std::vector<Index> held = hold_loose_pieces(e.body.mesh, e.body.fixed_vertices);
+  const MatX swings = sample_swings(elastic, held, {}, 1).value();
+  // By another road: the farthest over all directions of an even push.
+  const VecX farthest = flesh_compliance(elastic, held).value();
+  for (Eigen::Index v = 0; v < farthest.size(); ++v) {
+    const double all = swings.middleRows<3>(3 * v).leftCols(3).squaredNorm();
+    EXPECT_GE(all, 0.999999 * farthest[v] * farthest[v]);
+    EXPECT_LE(all, 3.000001 * farthest[v] * farthest[v]);
+  }
+  EXPECT_GT(farthest.maxCoeff(), 0);
+}
+
+TEST(EmbeddedBody, NothingOfTheSkinIsALever) {
+  const Embedded e = embedded_limb();
+  EXPECT_GT(
+      std::count_if(e.body.embedding.distance.begin(), e.body.embedding.distance.end(), [](double d) { return d > 0; }),
+      0);
+  for (const double w : e.body.embedding.weights) EXPECT_GE(w, 0);
+}
+
 TEST(EmbeddedBody, ARigOfSomeMeshesIsRefused) {
   RawCharacter character = limb();
   character.meshes.push_back(character.meshes[0]);
@@ -161,7 +275,7 @@ TEST(Bones, SmallPiecesOnOneJointAndNamedPartsAreHard) {
 
 TEST(FitRestShape, RigidMotionsAreFittedExactly) {
   const Embedded e = embedded_limb();
-  RestShapeFitter fitter = RestShapeFitter::create(e.body.mesh, e.body.skin, e.body.embedding).value();
+  RestShapeFitter fitter = RestShapeFitter::create(e.body.mesh, e.body.skin, reproducing(e.body)).value();
   const Quat R = turn(140, Vec3(1, 2, 3));
   std::vector<Vec3> posed, expected;
   for (const Vec3& x : e.body.skin.vertices) posed.push_back(R * x + Vec3(1, 0, -2));
@@ -189,7 +303,7 @@ TEST(FitRestShape, FollowsASharpBendWithoutInversion) {
   const std::vector<Vec3> posed = evaluate_all(*fitted.rig, poses[1]);
   MatX stacked(3 * static_cast<Eigen::Index>(posed.size()), 1);
   for (std::size_t v = 0; v < posed.size(); ++v) stacked.col(0).segment<3>(3 * static_cast<Eigen::Index>(v)) = posed[v];
-  const MatX skin = e.body.embedding.interpolate(stacked);
+  const MatX skin = reproducing(e.body).interpolate(stacked);
   const std::vector<Vec3> wanted = evaluate_all(*e.rig.rig(), poses[1]);
   double sum = 0;
   for (std::size_t v = 0; v < wanted.size(); ++v)
@@ -218,7 +332,7 @@ TEST(FitRestShape, ReducedModelsStandOnFittedShapes) {
 
 TEST(FitRestShape, DoesNotDependOnTheUnitOfLength) {
   const Embedded e = embedded_limb();
-  RestShapeFitter fitter = RestShapeFitter::create(e.body.mesh, e.body.skin, e.body.embedding).value();
+  RestShapeFitter fitter = RestShapeFitter::create(e.body.mesh, e.body.skin, reproducing(e.body)).value();
   const std::vector<Vec3> posed = evaluate_all(*e.rig.rig(), bent(e, 90));
   const FittedShape fitted = fitter.fit(posed, e.body.mesh.vertices);
   TetMesh mesh = e.body.mesh;
@@ -226,7 +340,7 @@ TEST(FitRestShape, DoesNotDependOnTheUnitOfLength) {
   std::vector<Vec3> large = posed;
   for (auto* points : {&mesh.vertices, &skin.vertices, &large})
     for (Vec3& x : *points) x *= 100;
-  RestShapeFitter same = RestShapeFitter::create(mesh, skin, e.body.embedding).value();
+  RestShapeFitter same = RestShapeFitter::create(mesh, skin, reproducing(e.body)).value();
   const FittedShape scaled = same.fit(large, mesh.vertices);
   for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
     EXPECT_LT((scaled.positions[v] / 100 - fitted.positions[v]).norm(), 1e-6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers' characters that jump, fall, strike and die: their liveliest clips, as they come. No step breaks down,
-// flesh stays on the body, and no vertex leaves its neighbours, but for some that are known to. With SUPPLE_NIGHTLY
+// flesh stays on the body, and no vertex leaves its neighbours. With SUPPLE_NIGHTLY
 // (./go nightly) every clip, and every character of the collection in every feel, with flesh of 0.5 to 30 Hz and
 // damping ratios of 0 to 1.
 #include "supple/offline/fitting/liveliest_clips.h"
@@ -86,15 +86,6 @@ class WholeCharacter {
 };
 
 constexpr double seen_spike = 0.01;  // of the height
-/// A fault that isn't repaired: on meshes as coarse as these tests', single vertices of these leave their neighbours.
-/// By night they fail, by day all others are held to it.
-constexpr std::string_view known_to_spike[] = {"farm_sheep/Sheep.gltf",
-                                               "godot_mannequiny/mannequiny.glb",
-                                               "kaykit_barbarian/Barbarian.glb",
-                                               "quat_trex/Trex.glb",
-                                               "quat_knightcharacter/KnightCharacter.glb",
-                                               "quat_wolf/Wolf.glb",
-                                               "three_robotexpressive/RobotExpressive.glb"};
 
 class ViolentMotion : public testing::TestWithParam<const char*> {
  protected:
@@ -129,8 +120,7 @@ class ViolentMotion : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(ViolentMotion, BreaksNoStepAndKeepsTheFleshOn) {
-  const bool spiky = std::ranges::find(known_to_spike, std::string_view(GetParam())) != std::end(known_to_spike);
-  const double largest = play_all(numbers_of(Feel::natural).damping, "natural", spiky && !night() ? 1 : seen_spike);
+  const double largest = play_all(numbers_of(Feel::natural).damping, "natural");
   RecordProperty("peak_percent", std::to_string(100 * largest));
   EXPECT_GT(largest, 1e-3);
 }

@@ -129,6 +129,19 @@ Place<4> place_in(const Corners<4>& corners, const Vec3& point) {
   return place;
 }
 
+/// Weights of the nearest point in the element.
+Eigen::Vector4d nearest_weights(const Corners<4>& corners, const Vec3& point) {
+  Vec3 nearest = corners.col(0);
+  for (int skip = 0; skip < 4; ++skip) {
+    const Vec3 candidate = nearest_in_triangle(corners.col((skip + 1) % 4), corners.col((skip + 2) % 4),
+                                               corners.col((skip + 3) % 4), point);
+    if (skip == 0 || (candidate - point).squaredNorm() < (nearest - point).squaredNorm()) nearest = candidate;
+  }
+  // Weights of the other corners are zero, but for rounding.
+  const Eigen::Vector4d weights = place_in(corners, nearest).weights.cwiseMax(0);
+  return weights / weights.sum();
+}
+
 // ---- all points -----------------------------------------------------------------------------------------------------
 
 template <int Nodes>
@@ -261,6 +274,18 @@ MatX Embedding::spread(const Eigen::Ref<const MatX>& forces) const {
 }
 
 Result<Embedding> embed(const TetMesh& mesh, std::span<const Vec3> points) { return embed_points(mesh, points); }
+
+Result<Embedding> embed_nearest(const TetMesh& mesh, std::span<const Vec3> points) {
+  Result<Embedding> embedding = embed_points(mesh, points);
+  SUPPLE_RETURN_IF_ERROR(embedding);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    if (embedding->inside(p)) continue;
+    Eigen::Map<Eigen::Vector4d>(embedding->weights.data() + 4 * p) =
+        nearest_weights(corners_of(mesh, embedding->element[p]), points[p]);
+  }
+  return embedding;
+}
+
 Result<Embedding> embed(const HexMesh& mesh, std::span<const Vec3> points) { return embed_points(mesh, points); }
 
 Result<std::vector<Index>> painted_vertices(const Surface& surface, std::string_view attribute) {

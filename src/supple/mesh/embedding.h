@@ -5,8 +5,11 @@
 //   interpolate:  u_point = Σ w_k u_k         displacements out, mesh to points
 //   spread:       f_k    += w_k f_point       forces in, points to mesh: the transpose, so that both do the same work
 //
-// Points outside go with the nearest element and continue it linearly. The weights always add up to one and reproduce
-// linear displacements exactly, so rigid motions carry all points along rigidly.
+// Points outside go with the nearest element and continue it linearly: the weights reproduce linear displacements
+// exactly, so rigid motions carry all points along rigidly. Or they go as the nearest point of the mesh does: no weight
+// is negative, so that no point moves farther than what it hangs on; a lever of ten elements' lengths makes a spike of
+// a twitch. The nearest point changes continuously and belongs to the mesh, not to one of the elements that share it.
+// The weights add up to one in both cases.
 #pragma once
 
 #include "supple/base/result.h"
@@ -38,6 +41,8 @@ struct Embedding {
 
 /// Fails for a mesh without elements, for flat elements, and for points that aren't numbers.
 Result<Embedding> embed(const TetMesh& mesh, std::span<const Vec3> points);
+/// The same, but points outside go with the nearest point of the mesh.
+Result<Embedding> embed_nearest(const TetMesh& mesh, std::span<const Vec3> points);
 Result<Embedding> embed(const HexMesh& mesh, std::span<const Vec3> points);
 
 // ---- painting -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/quality.h"
 #include "supple/mesh/topology.h"
+#include "supple/offline/fitting/calm_skin.h"
+#include "supple/offline/fitting/flesh_stiffness.h"
 #include "supple/offline/fitting/own_tetrahedra.h"
 #include "supple/offline/fitting/surface_carry.h"
 #include "supple/offline/stage_archives.h"
@@ -41,12 +43,34 @@ Result<TetMeshingResult> fill_with_tetrahedra(const Surface& skin, const EmbedSe
 
 /// Holds what hard skin hangs on: a tooth whose tetrahedron has one soft corner would sway with it.
 void hold_hard_skin(const Embedding& embedding, std::span<const char> hard, std::vector<Index>& fixed) {
+  constexpr double rounding = 1e-9;
   const auto nodes = to_size(embedding.nodes);
   for (std::size_t v = 0; v < embedding.size(); ++v)
     for (std::size_t k = nodes * v; hard[v] && k < nodes * (v + 1); ++k)
-      if (embedding.weights[k] != 0) fixed.push_back(embedding.vertices[k]);
+      if (embedding.weights[k] > rounding) fixed.push_back(embedding.vertices[k]);
   std::sort(fixed.begin(), fixed.end());
   fixed.erase(std::unique(fixed.begin(), fixed.end()), fixed.end());
+}
+
+/// Hangs single vertices of the skin so that they go with their neighbours, on flesh that is as unpainted flesh is: how
+/// stiff it is doesn't count, only where it is stiffer.
+Status calm_body(EmbeddedBody& body) {
+  constexpr double any_frequency = 1;
+  const std::vector<Index> held = hold_loose_pieces(body.mesh, body.fixed_vertices);
+  if (held.size() == body.mesh.vertices.size()) return {};
+  TetMesh plain = body.mesh;
+  set_uniform_material(plain, default_material());
+  SUPPLE_RETURN_IF_ERROR(
+      set_flesh_stiffness(plain, body.fixed_vertices, MaterialModel::linear, any_frequency, default_material().young));
+  const Result<ElasticBody> elastic = ElasticBody::create(plain, MaterialModel::linear);
+  SUPPLE_RETURN_IF_ERROR(elastic);
+  const RigidTransform frame = own_frame(body.axes, body.skin.vertices);
+  const Result<MatX> swings = sample_swings(*elastic, held, frame, 0.5 * body.extent());
+  SUPPLE_RETURN_IF_ERROR(swings);
+  Result<Embedding> calm = calm_skin(body.mesh, *swings, body.skin, body.hard, std::move(body.embedding));
+  SUPPLE_RETURN_IF_ERROR(calm);
+  body.embedding = std::move(*calm);
+  return {};
 }
 
 /// What is told of tetrahedra that hold the skin well enough, but not well.
@@ -82,18 +106,19 @@ Result<TetMeshingResult> take_tetrahedra(const OwnTetrahedra& own, const Surface
   return taken;
 }
 
-/// A fitter of its own for every pose, so that poses are fitted side by side.
-Result<FittedShape> find_or_fit(const EmbeddedBody& body, const std::vector<Vec3>& posed,
+/// A fitter of its own for every pose, so that poses are fitted side by side. `embedding`: one that reproduces the
+/// neutral skin.
+Result<FittedShape> find_or_fit(const EmbeddedBody& body, const Embedding& embedding, const std::vector<Vec3>& posed,
                                 const std::vector<Vec3>& guess, const FitSettings& settings, StageStore& store) {
   const auto make = [&]() -> Result<FittedShape> {
-    Result<RestShapeFitter> fitter = RestShapeFitter::create(body.mesh, body.skin, body.embedding, settings);
+    Result<RestShapeFitter> fitter = RestShapeFitter::create(body.mesh, body.skin, embedding, settings);
     SUPPLE_RETURN_IF_ERROR(fitter);
     return fitter->fit(posed, guess);
   };
   ContentHash content;
   content.add(body.mesh.vertices).add(body.mesh.elements);
   add_content(content, body.skin);
-  content.add(body.embedding.vertices).add(body.embedding.weights).add(posed).add(guess);
+  content.add(embedding.vertices).add(embedding.weights).add(posed).add(guess);
   content.add(settings.stiffness).add(settings.max_iterations).add(settings.tolerance).add(settings.min_volume_ratio);
   const auto encode = [](const FittedShape& shape) {
     const FitReport& r = shape.report;
@@ -158,7 +183,7 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
   body.mesh = std::move(meshed->mesh);
   body.meshing = meshed->report;
   progress.stage("embedding the skin");
-  Result<Embedding> embedding = embed(body.mesh, body.skin.vertices);
+  Result<Embedding> embedding = embed_nearest(body.mesh, body.skin.vertices);
   SUPPLE_RETURN_IF_ERROR(embedding);
   body.embedding = std::move(*embedding);
   body.carry = make_surface_carry(body.mesh.vertices, body.skin, body.axes);
@@ -173,6 +198,7 @@ Result<EmbeddedBody> embed_character(const RawCharacter& character, const Charac
   hold_hard_skin(body.embedding, body.hard, body.fixed_vertices);
   if (body.fixed_vertices.empty())
     body.warnings.emplace_back("no bone of the skeleton crosses the body, so nothing holds the flesh to the rig");
+  SUPPLE_RETURN_IF_ERROR(calm_body(body));
   return body;
 }
 
@@ -185,10 +211,13 @@ Result<FittedPoses> fit_poses(const EmbeddedBody& body, std::shared_ptr<const Ri
   progress.stage("fitting rest shapes");
   const std::size_t first = result.corrections.size();
   std::vector<Result<FittedShape>> shapes(poses.size() - std::min(first, poses.size()), failure("not fitted"));
+  const Result<Embedding> embedding = embed(body.mesh, body.skin.vertices);
+  SUPPLE_RETURN_IF_ERROR(embedding);
   parallel_for(std::ssize(shapes), 1, [&](std::int64_t k) {
     if (progress.cancelled()) return;
     const std::vector<double>& p = poses[first + to_size(k)];
-    shapes[to_size(k)] = find_or_fit(body, evaluate_all(*surface_rig, p), evaluate_all(*carried, p), settings, store);
+    shapes[to_size(k)] =
+        find_or_fit(body, *embedding, evaluate_all(*surface_rig, p), evaluate_all(*carried, p), settings, store);
   });
   if (progress.cancelled()) return failure("cancelled");
   for (std::size_t k = 0; k < shapes.size(); ++k) {

@@ -31,7 +31,7 @@ struct EmbeddedBody {
   TetMesh mesh;                  ///< neutral pose, the rig's space [m]
   Surface skin;                  ///< all vertices of the rig, neutral pose
   Quat axes = Quat::Identity();  ///< of the rig
-  Embedding embedding;           ///< of the skin in the mesh
+  Embedding embedding;           ///< what the skin's displacements hang on (calm_skin.h): fits need embed()
   SurfaceCarry carry;            ///< of the mesh by the skin
   std::vector<BoneSegment> bones;
   std::vector<char> hard;             ///< for each vertex of the skin
