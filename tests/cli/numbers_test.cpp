@@ -194,9 +194,18 @@ TEST_F(Numbers, OfModelsThatBreakDownAreUsersInput) {
 TEST_F(Numbers, OfClipsAndScalesAreUsersInput) {
   RawCharacter character = make_character(make_x_shape(), 300);
   character.clips.resize(1);
+  ASSERT_TRUE(write_character(folder / "fine.glb", character).ok());
   character.clips[0].channels.at(0).times.back() = character.clips[0].duration = 1e9;
   ASSERT_TRUE(write_character(folder / "late.glb", character).ok());
   expect_refusal({"bake", "late.glb", "-o", "x.glb"}, 3, "1e+09 s");
+  const auto keyed = [](const std::string& what, const std::string& values) {
+    return "input = \"fine.glb\"\n[[keyframes]]\nname = \"leap\"\n[[keyframes.key]]\njoint = \"up_1\"\ntime = 0\n" +
+           what + " = [1, 1, 1]\n[[keyframes.key]]\njoint = \"up_1\"\ntime = 0.1\n" + what + " = " + values + "\n";
+  };
+  spill(path("far.toml"), keyed("translation", "[0, 1e30, 0]"));
+  spill(path("wide.toml"), keyed("scale", "[1, 1, 1e30]"));
+  expect_refusal({"bake", "far.toml", "-o", "x.glb"}, 3, "\"leap\" moves the joint \"up_1\" by 1e+30 m");
+  expect_refusal({"bake", "wide.toml", "-o", "x.glb"}, 3, "\"leap\" scales the joint \"up_1\" by 1e+30");
   spill(path("large.toml"), "input = \"late.glb\"\nscale = 1e12\n");
   expect_refusal({"bake", "large.toml", "-o", "x.glb"}, 3, "large.toml, line 2");
 }

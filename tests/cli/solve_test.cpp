@@ -179,7 +179,12 @@ TEST_F(Solve, WhatCannotBeSolvedIsToldAndLeavesNothing) {
   scene = with(scene, "kind = \"static\"", "kind = \"static\"\nnewton_iterations = 1");
   spill(path("crushed.toml"), scene);
   expect_refusal({"solve", "crushed.toml"}, 3, "crushed.toml: no equilibrium");
+  EXPECT_NE(supple({"solve", "crushed.toml"}).err.find("stable_neo_hookean"), std::string::npos);
   EXPECT_EQ(files(), std::vector<std::string>{"crushed.toml"});
+  // Who has that material already isn't told to take it.
+  spill(path("crushed.toml"), with(scene, "neo_hookean", "stable_neo_hookean"));
+  expect_refusal({"solve", "crushed.toml"}, 3, "crushed.toml: no equilibrium");
+  EXPECT_EQ(supple({"solve", "crushed.toml"}).err.find("stable_neo_hookean"), std::string::npos);
   spill(path("file"), "in the way");
   spill(path("bar.toml"), stretched_bar);
   expect_refusal({"solve", "bar.toml", "-o", "file"}, 3, "folder");

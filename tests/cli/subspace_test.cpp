@@ -66,6 +66,7 @@ TEST_F(SubspaceCli, TheReducedBeamFollowsTheFullOne) {
   const auto reduced = json_of("reduced.json");
   const auto full = json_of("full.json");
   EXPECT_NEAR(reduced["mass"], full["mass"], 1e-9);
+  EXPECT_GT(reduced["fixed_vertices"], 0) << "it is told what is held";
   const double peak = full["peak_displacement"];
   EXPECT_GT(peak, 0.01);  // a tenth of its thickness: not a small motion
   for (int i = 0; i < 3; ++i)

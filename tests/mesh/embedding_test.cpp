@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
+
 #include <limits>
 #include <random>
 
@@ -128,6 +130,23 @@ TEST(Embedding, TheNearestPointDoesNotDependOnTheOrderOfElements) {
   const MatX one = embed_nearest(mesh, points).value().interpolate(U);
   const MatX other = embed_nearest(reversed, points).value().interpolate(U);
   EXPECT_LT((one - other).cwiseAbs().maxCoeff(), 1e-9);
+}
+
+/// Points beyond vertices and edges of a mesh, which several elements are equally near to: turned by any angle,
+/// rounding would choose another one of them each time.
+TEST(Embedding, OfElementsAtOneDistanceRoundingChoosesNone) {
+  const TetMesh mesh = shaken(make_tet_box({2, 1, 1}, {4, 2, 2}), 0.03);
+  std::vector<Vec3> points;
+  for (const Vec3& x : random_points(200, {-0.5, -0.5, -0.5}, {2.5, 1.5, 1.5}, 5)) points.push_back(x);
+  const Embedding first = embed(mesh, points).value();
+  for (int turn = 1; turn < 6; ++turn) {
+    const Eigen::Quaterniond R(Eigen::AngleAxisd(0.7 * turn, Vec3(1, 2, 2) / 3));
+    TetMesh turned = mesh;
+    for (Vec3& x : turned.vertices) x = R * x;
+    std::vector<Vec3> there;
+    for (const Vec3& x : points) there.emplace_back(R * x);
+    EXPECT_EQ(embed(turned, there).value().element, first.element);
+  }
 }
 
 TEST(Embedding, NearestElementOfScatteredOnes) {

@@ -149,7 +149,16 @@ double size_of(const Corners<Nodes>& corners) {
   return (corners.rowwise().maxCoeff() - corners.rowwise().minCoeff()).maxCoeff();
 }
 
-/// The nearest element; of several at the same distance (neighbours around a shared face) the first.
+/// Whether a place in one element is to be preferred to that in another. At the same distance (elements around the
+/// nearest vertex, edge or face) that is the element that is continued least, because rounding would decide between
+/// distances; of equals, and of all around a point inside, the first.
+template <int Nodes>
+bool preferred(const Place<Nodes>& a, Index element_a, const Place<Nodes>& b, Index element_b, double tolerance) {
+  if (!(std::abs(a.distance - b.distance) <= tolerance)) return a.distance < b.distance;
+  const double less = a.distance > 0 && b.distance > 0 ? a.weights.minCoeff() - b.weights.minCoeff() : 0;
+  return std::abs(less) > 1e-6 ? less > 0 : element_a < element_b;
+}
+
 template <int Nodes>
 std::pair<Index, Place<Nodes>> find_place(const VolumeMesh<Nodes>& mesh, const ElementLookup& lookup,
                                           const Vec3& point) {
@@ -158,12 +167,13 @@ std::pair<Index, Place<Nodes>> find_place(const VolumeMesh<Nodes>& mesh, const E
   const auto visit = [&](Index element) {
     const Corners<Nodes> corners = corners_of(mesh, element);
     Place<Nodes> place = place_in(corners, point);
-    if (place.distance <= inside_tolerance * size_of<Nodes>(corners)) place.distance = 0;
-    if (place.distance > best.distance || (place.distance == best.distance && element >= best_element)) return;
+    const double tolerance = inside_tolerance * size_of<Nodes>(corners);
+    if (place.distance <= tolerance) place.distance = 0;
+    if (best_element >= 0 && !preferred(place, element, best, best_element, tolerance)) return;
     best = place;
     best_element = element;
   };
-  lookup.search(point, visit, [&] { return best.distance; });
+  lookup.search(point, visit, [&] { return best.distance * (1 + 1e-9); });
   return {best_element, best};
 }
 

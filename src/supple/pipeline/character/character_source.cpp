@@ -319,15 +319,40 @@ Result<RecipePoseState> pose_state(const Recipe& recipe, const RecipePose& pose,
   return state;
 }
 
+/// Keys that put a joint farther away, or make it larger or smaller, than any scene needs would end in a motion of
+/// their own size, and with few digits left of it.
+Status check_keys(const Recipe& recipe, const RawCharacter& character, const Clip& clip) {
+  constexpr double farthest = 1e9, most_scale = 1e4;  // [m], a factor
+  for (const Channel& channel : clip.channels) {
+    const bool moves = channel.target == ChannelTarget::translation, scales = channel.target == ChannelTarget::scale;
+    if (!moves && !scales) continue;
+    const double limit = moves ? farthest : most_scale;
+    const auto is_tangent = [&](std::size_t k) {
+      return channel.interpolation == Interpolation::cubic && k / to_size(channel.width) % 3 != 1;
+    };
+    std::size_t wild = 0;
+    while (wild < channel.values.size() && (is_tangent(wild) || std::abs(channel.values[wild]) <= limit)) ++wild;
+    if (wild == channel.values.size()) continue;
+    const std::string& joint = character.skeleton.joints[to_size(channel.joint)].name;
+    return input_error(fmt::format(
+        "{}: the clip \"{}\" {} the joint \"{}\" by {:g}{}, and at most {:g} can be followed; "
+        "check its keys, or leave it out with \"clips\" in a recipe",
+        recipe.input, clip.name, moves ? "moves" : "scales", joint, channel.values[wild], moves ? " m" : "", limit));
+  }
+  return {};
+}
+
 /// Numbers that no character has come from a slip of units, and would end in a lack of memory or of digits.
 Status check_extents(const Recipe& recipe, const RawCharacter& character) {
   constexpr double longest = 20000, smallest = 1e-6, largest = 1e7;  // [s], [m], [m]
-  for (const Clip& clip : character.clips)
+  for (const Clip& clip : character.clips) {
     if (!(clip.duration <= longest))
       return input_error(
           fmt::format("{}: the clip \"{}\" lasts {:g} s, and at most {:g} s can be simulated; check the "
                       "times of its keys, or leave it out with \"clips\" in a recipe",
                       recipe.input, clip.name, clip.duration, longest));
+    SUPPLE_RETURN_IF_ERROR(check_keys(recipe, character, clip));
+  }
   PosedMeshes meshes(character, {});
   const double height = character_height(meshes);
   if (!(height >= smallest && height <= largest))
