@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command.h"
+#include "supple/base/types.h"
 
 #include <filesystem>
 #include <optional>
