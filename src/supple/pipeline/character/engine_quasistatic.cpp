@@ -515,7 +515,7 @@ class QuasistaticEngine final : public CharacterEngine {
     Result<QuasistaticModel> model = build_quasistatic(body.body, source->character, source->rig, settings, progress);
     SUPPLE_RETURN_IF_ERROR(model);
     model->name = std::filesystem::path(source->recipe.input).stem().string();
-    model->warnings = body.body.warnings;
+    model->warnings.insert(model->warnings.begin(), body.body.warnings.begin(), body.body.warnings.end());
     model->made_for = fingerprint_of(*source);
     return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
   }
