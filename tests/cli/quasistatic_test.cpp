@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // --engine quasistatic from the command line: bake, asset, parts of a clip.
 #include "run_cli.h"
+#include "supple/base/types.h"
+
+#include <fmt/format.h>
 
 namespace supple::cli_quasistatic_test {
 namespace {
@@ -76,6 +79,47 @@ TEST_F(QuasistaticCli, CollidersOfARecipeKeepFleshOut) {
   expect_refusal(bake_with("[[collider]]\nshape = \"sphere\"\n"), 3, "radius");
   expect_refusal(bake_with("[[collider]]\nshape = \"cone\"\n"), 3, "capsule");
   expect_refusal(bake_with("[[collider]]\nshape = \"plane\"\nnormal = [0, 0, 0]\n"), 3, "direction");
+}
+
+/// A box around the origin as OBJ; `turned`: inside out; `faces`: of twelve triangles.
+std::string box_obj(const Vec3& size, bool turned = false, std::size_t faces = 12) {
+  std::string text;
+  for (int k = 0; k < 8; ++k)
+    text += fmt::format("v {} {} {}\n", (k & 1 ? 0.5 : -0.5) * size[0], (k & 2 ? 0.5 : -0.5) * size[1],
+                        (k & 4 ? 0.5 : -0.5) * size[2]);
+  const int corner[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                             {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+  for (std::size_t f = 0; f < faces; ++f)
+    text += fmt::format("f {} {} {}\n", corner[f][0] + 1, corner[f][turned ? 2 : 1] + 1, corner[f][turned ? 1 : 2] + 1);
+  return text;
+}
+
+TEST_F(QuasistaticCli, MeshesCollideAsTheShapesThatTheyAre) {
+  spill(folder / "box.obj", box_obj(Vec3(20, 4, 20)));
+  spill(folder / "turned.obj", box_obj(Vec3(1, 1, 1), true));
+  spill(folder / "open.obj", box_obj(Vec3(1, 1, 1), false, 11));
+  const auto bake_with = [&](const std::string& collider) {
+    spill(folder / "r.toml", "input = \"x_shape.glb\"\n[body]\ntets = 1500\n[[collider]]\n" + collider);
+    return Words{"bake", "r.toml", "--engine", "quasistatic", "--no-cache", "-o", "c.glb", "--frames", "6:8"};
+  };
+  const auto rms = [&](const std::string& collider) {
+    return supple_json(bake_with(collider))["clips"][0]["rms_m"].get<double>();
+  };
+  const std::string at = "at = [0, -2.45, 0]\n";
+  const double box = rms("shape = \"box\"\nsize = [20, 4, 20]\n" + at);
+  // Frames are solved to 1e-5 of what an edge takes, and rounding decides where in that they end.
+  EXPECT_NEAR(rms("mesh = \"box.obj\"\n" + at), box, 1e-4 * box);
+  EXPECT_NEAR(rms("mesh = \"box.obj\"\nscale = 0.5\nat = [0, -1.45, 0]\n"), box, 1e-4 * box);
+  EXPECT_GT(std::abs(rms("shape = \"sphere\"\nradius = 0.1\nat = [90, 0, 0]\n") - box), 0.003 * box);
+  // On a joint that moves away it presses less, or more.
+  const double carried = rms("mesh = \"box.obj\"\njoint = \"up_7\"\n" + at);
+  EXPECT_GT(std::abs(carried - box), 0.003 * box);
+  expect_refusal(bake_with("mesh = \"turned.obj\"\n"), 3, "turned.obj");
+  expect_refusal(bake_with("mesh = \"turned.obj\"\n"), 3, "inside out");
+  expect_refusal(bake_with("mesh = \"open.obj\"\n"), 3, "the mesh is open");
+  expect_refusal(bake_with("mesh = \"nowhere.obj\"\n"), 3, "nowhere.obj");
+  expect_refusal(bake_with("mesh = \"box.obj\"\njoint = \"up_99\"\n"), 3, "up_99");
+  expect_refusal(bake_with("mesh = \"box.obj\"\nradius = 2\n"), 3, "radius");
 }
 
 TEST_F(QuasistaticCli, AnElbowThatIsBentFarLeavesNoSkinInsideSkin) {

@@ -73,6 +73,70 @@ TEST(QuasistaticContact, BlocksThatArePushedTogetherMeetInTheMiddle) {
   }
 }
 
+TEST(QuasistaticContact, APreconditionerThatKnowsTheSpringsTakesFewerIterations) {
+  const Blocks blocks = two_blocks();
+  int iterations[2] = {};
+  VecX found[2];
+  for (const bool press : {false, true}) {
+    ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+    SelfCollision contacts(body);
+    QuasistaticSolver solver(std::move(body),
+                             {.method = QuasistaticMethod::surface, .tolerance = 1e-7, .press = press});
+    VecX x = positions(solver.body(), 0.7);
+    const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
+    EXPECT_TRUE(report.converged);
+    EXPECT_GT(report.contacts, 20);
+    iterations[press ? 1 : 0] = report.boundary_iterations;
+    found[press ? 1 : 0] = x;
+  }
+  EXPECT_LT(2 * iterations[1], iterations[0]);
+  EXPECT_LT((found[0] - found[1]).cwiseAbs().maxCoeff(), 0.02);  // each search may end a fiftieth of an edge off
+}
+
+TEST(QuasistaticContact, APressedFactorIsThatOfTheMatrixWithItsSprings) {
+  constexpr Index rows = 5, first = 7;
+  auto pattern = std::make_shared<BlockPattern>();  // full, so that the incomplete factor is complete
+  for (Index row = 0; row <= rows; ++row) pattern->row_begin.push_back(row * rows);
+  for (Index k = 0; k < rows * rows; ++k) pattern->column.push_back(k % rows);
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  const MatX G = MatX::NullaryExpr(3 * rows, 3 * rows, [&] { return normal(random); });
+  MatX wanted = G * G.transpose() + MatX::Identity(3 * rows, 3 * rows);
+  BlockMatrix A(pattern);
+  for (Index a = 0; a < rows; ++a)
+    for (Index b = 0; b < rows; ++b) A.block_at(a, b) = wanted.block<3, 3>(3 * a, 3 * b);
+  std::vector<Vec3> points;
+  for (Index v = 0; v < rows; ++v) points.emplace_back(v, 0, 0);
+  std::vector<Eigen::Matrix3f> turn;
+  for (Index v = 0; v < first + rows; ++v)
+    turn.push_back(Eigen::AngleAxisf(0.3F * static_cast<float>(v), Eigen::Vector3f(1, 2, 3).normalized()).matrix());
+  ContactSpring spring;
+  spring.vertex = {first + 1, first + 3, 2, -1};  // one of them is none of the matrix's
+  spring.weight = {1, -0.4, -0.6, 0};
+  spring.normal = Vec3(1, -1, 2).normalized();
+  spring.stiffness = 30;
+  PressedFactor pressed(A, first, points);
+  for (const bool presses : {true, false, true}) {
+    VecX along = VecX::Zero(3 * rows);
+    for (std::size_t k = 0; k < 2 && presses; ++k)
+      along.segment<3>(3 * (spring.vertex[k] - first)) =
+          spring.weight[k] * turn[to_size(spring.vertex[k])].cast<double>().transpose() * spring.normal;
+    pressed.press(presses ? std::span(&spring, 1) : std::span<ContactSpring>(), turn);
+    const MatX whole = wanted + spring.stiffness * along * along.transpose();
+    std::vector<float> y(3 * to_size(rows), 0);
+    y[4] = 1;
+    VecX right = VecX::Zero(3 * rows);
+    const auto& order = pressed.factor().order().rows;
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (int c = 0; c < 3; ++c) right[3 * order[i] + c] = y[3 * i + to_size(c)];
+    pressed.factor().solve(y.data());
+    VecX solved(3 * rows);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (int c = 0; c < 3; ++c) solved[3 * order[i] + c] = y[3 * i + to_size(c)];
+    EXPECT_LT((whole * solved - right).norm(), 1e-4);
+  }
+}
+
 TEST(QuasistaticContact, ForcesOfBothSidesCancel) {
   const Blocks blocks = two_blocks();
   const ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/offline/quasistatic/colliders.h"
 
+#include "supple/offline/quasistatic/mesh_distance.h"
+
 #include <algorithm>
 
 namespace supple {
@@ -26,8 +28,10 @@ double outside_box(const Vec3& half, const Vec3& x, Vec3& out) {
 
 }  // namespace
 
-double Collider::distance(const Vec3& x, Vec3& out) const {
+double Collider::distance(const Vec3& x, Vec3& out, double reach) const {
   switch (shape) {
+    case Shape::mesh:
+      return level->distance(x - at, reach, out);
     case Shape::sphere:
       return away_from(at, radius, x, out);
     case Shape::box:
@@ -46,7 +50,7 @@ double Collider::distance(const Vec3& x, Vec3& out) const {
 }
 
 ColliderContacts::ColliderContacts(const ExRotatedBody& body, std::vector<Collider> colliders, double stiffness)
-    : colliders_(std::move(colliders)), reach_(body.mean_edge()) {
+    : colliders_(std::move(colliders)), placements_(colliders_.size()), reach_(body.mean_edge()) {
   const BlockMatrix& K = body.stiffness();
   for (Index v = body.boundary().begin; v < body.boundary().end; ++v) {
     skin_.push_back(v);
@@ -57,15 +61,15 @@ ColliderContacts::ColliderContacts(const ExRotatedBody& body, std::vector<Collid
 void ColliderContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
   springs.clear();
   for (std::size_t i = 0; i < skin_.size(); ++i) {
-    const Vec3 here = x.segment<3>(3 * Eigen::Index{skin_[i]}), there = placement_ * here;
+    const Vec3 here = x.segment<3>(3 * Eigen::Index{skin_[i]});
     for (std::size_t c = 0; c < colliders_.size(); ++c) {
       Vec3 out;
-      const double distance = colliders_[c].distance(there, out);
+      const double distance = colliders_[c].distance(placements_[c] * here, out, reach_);
       if (!(distance < reach_)) continue;
       ContactSpring& spring = springs.emplace_back();
       spring.vertex[0] = skin_[i];
       spring.weight[0] = 1;
-      spring.normal = placement_.rotation.conjugate() * out;
+      spring.normal = placements_[c].rotation.conjugate() * out;
       spring.offset = spring.normal.dot(here) - distance;
       spring.stiffness = stiffness_[i];
       spring.key = skin_[i] + static_cast<std::int64_t>(c + 1) * (x.size() / 3);

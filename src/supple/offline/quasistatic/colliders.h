@@ -9,19 +9,19 @@
 
 namespace supple {
 
-/// Vertices of the skin against colliders that stand in the world.
+/// Vertices of the skin against colliders, wherever they are.
 class ColliderContacts final : public ContactSource {
  public:
   /// `body` in its reference pose. `stiffness`: of springs, times what holds a vertex of the skin.
   ColliderContacts(const ExRotatedBody& body, std::vector<Collider> colliders, double stiffness = 10);
 
-  /// Where the body is in the world.
-  void place(const RigidTransform& placement) { placement_ = placement; }
+  /// Where the body is as the collider sees it: the body's positions to those that the collider is given in.
+  void place(std::size_t collider, const RigidTransform& placement) { placements_[collider] = placement; }
   void find(const VecX& x, std::vector<ContactSpring>& springs) override;
 
  private:
   std::vector<Collider> colliders_;
-  RigidTransform placement_;
+  std::vector<RigidTransform> placements_;
   std::vector<Index> skin_;  ///< free vertices, in the body's numbers
   std::vector<double> stiffness_;
   double reach_;  ///< [m] before a collider where a spring waits

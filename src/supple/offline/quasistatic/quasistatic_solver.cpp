@@ -42,7 +42,7 @@ QuasistaticSolver::QuasistaticSolver(ExRotatedBody body, const QuasistaticSettin
   unit_force_ = force_for_an_edge(body_);
   if (settings.method == QuasistaticMethod::surface) {
     interior_ = factor_of(body_, body_.interior());
-    if (settings.precondition) boundary_ = schur_preconditioner(body_, interior_, settings.schur);
+    if (settings.precondition) factor_boundary();
   } else if (settings.precondition) {
     volume_ = factor_of(body_, body_.free());
   }
@@ -50,6 +50,14 @@ QuasistaticSolver::QuasistaticSolver(ExRotatedBody body, const QuasistaticSettin
   scratch_.resize(3 * to_size(body_.vertex_count()));
   const Eigen::Index size = 3 * Eigen::Index{body_.vertex_count()};
   for (VecX* vector : {&gravity_, &f_, &r_, &z_, &p_, &q_, &w_, &y_, &v_, &delta_}) *vector = VecX::Zero(size);
+}
+
+void QuasistaticSolver::factor_boundary() {
+  const BlockMatrix schur = sparse_schur(body_, interior_, settings_.schur);
+  boundary_ = boundary_factor(body_, schur);
+  const auto [begin, end] = body_.boundary();
+  pressed_boundary_ = PressedFactor(nearest_schur(body_, schur), begin,
+                                    std::span(body_.rest()).subspan(to_size(begin), to_size(end - begin)));
 }
 
 void QuasistaticSolver::turn(std::span<const Eigen::Vector4d> rotations) {
@@ -198,15 +206,19 @@ void QuasistaticSolver::move_boundary(VecX& x, double target, QuasistaticReport&
     }
     add_contact_product(in, out);
   };
+  // Where skin touches, the springs count for more than what is far away.
+  const bool pressed = settings_.precondition && settings_.press && !active_.empty();
+  if (pressed) pressed_boundary_.press(active_, turn_);
+  const BlockIncompleteCholesky& factor = pressed ? pressed_boundary_.factor() : boundary_;
   const auto prepare = [&](const VecX& in, VecX& out) {
     if (settings_.precondition)
-      precondition(boundary_, boundary.begin, in, out);
+      precondition(factor, boundary.begin, in, out);
     else
       part(out, boundary) = part(in, boundary);
   };
   report.boundary_iterations += conjugate_gradients(boundary, apply, prepare, target, delta_);
   if (!springs_.empty()) {
-    active_.clear();
+    active_.clear();  // the product of the flesh alone
     apply(delta_, q_);
     part(delta_, boundary) *= length_of_step(boundary, x, f_, delta_, q_);
   }

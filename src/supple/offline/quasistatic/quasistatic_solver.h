@@ -4,7 +4,8 @@
 //
 //   surface   (2014 paper, sections 5 and 6) the interior is relaxed, then the boundary is moved by
 //             (S̃ + K_contact) δ = f_b + f_contact   with conjugate gradients, and so on until both are at rest:
-//             S̃ = K_bb − K_bi B K_ib is never formed. Preconditioner: the sparse S(0) of schur_preconditioner.h.
+//             S̃ = K_bb − K_bi B K_ib is never formed. Preconditioner: the sparse S(0) of schur_preconditioner.h; where
+//             skin touches, its nearest entries and the springs (pressed_factor.h).
 //   volume    (K + K_contact) δ = f + f_contact of all free vertices with conjugate gradients.
 //
 // Contacts are searched for every few Newton iterations. Between searches springs keep their targets and normals, and
@@ -24,6 +25,7 @@
 
 #include "supple/offline/quasistatic/contact_spring.h"
 #include "supple/offline/quasistatic/exrotated_body.h"
+#include "supple/offline/quasistatic/pressed_factor.h"
 #include "supple/offline/quasistatic/schur_preconditioner.h"
 
 #include <unordered_map>
@@ -46,6 +48,7 @@ struct QuasistaticSettings {
   int most_iterations = 2000;    ///< of conjugate gradients, for each of them
   double round_tolerance = 0.1;  ///< by which each Newton iteration reduces the force at least
   bool precondition = true;      ///< false: to compare with
+  bool press = true;             ///< the surface's preconditioner knows of contact; false: to compare with
   SchurSettings schur = {};
 };
 
@@ -87,6 +90,7 @@ class QuasistaticSolver {
  private:
   using Range = ExRotatedBody::Range;
 
+  void factor_boundary();
   void turn(std::span<const Eigen::Vector4d> rotations);
   /// z ← R M⁻¹ Rᵀ r for the factor's rows, which begin at number `first`.
   void precondition(const BlockIncompleteCholesky& factor, Index first, const VecX& r, VecX& z);
@@ -109,6 +113,7 @@ class QuasistaticSolver {
   ExRotatedBody body_;
   QuasistaticSettings settings_;
   BlockIncompleteCholesky interior_, boundary_, volume_;
+  PressedFactor pressed_boundary_;
   double unit_force_ = 1;
   std::vector<Eigen::Matrix3f> turn_;
   std::vector<Mat3> element_turn_;

@@ -4,6 +4,7 @@
 #include "supple/base/parallel.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace supple {
 namespace {
@@ -105,8 +106,8 @@ Mat3 product(const Column& a, const Column& b) {
 
 }  // namespace
 
-BlockIncompleteCholesky schur_preconditioner(const ExRotatedBody& body, const BlockIncompleteCholesky& interior,
-                                             const SchurSettings& settings) {
+BlockMatrix sparse_schur(const ExRotatedBody& body, const BlockIncompleteCholesky& interior,
+                         const SchurSettings& settings) {
   const Index count = body.boundary().count(), first = body.boundary().begin;
   std::vector<Index> place(to_size(body.interior().end));
   for (std::size_t k = 0; k < interior.order().rows.size(); ++k)
@@ -151,10 +152,42 @@ BlockIncompleteCholesky schur_preconditioner(const ExRotatedBody& body, const Bl
       S.block_at(v, w) += Eigen::Map<const Mat3>(K.block(k));
     }
   });
-  std::vector<Index> rows(to_size(count));
-  for (Index v = 0; v < count; ++v) rows[to_size(v)] = v;
-  return BlockIncompleteCholesky(
-      S, slab_order(*pattern, rows, std::span(body.rest()).subspan(to_size(first), to_size(count))));
+  return S;
+}
+
+BlockMatrix nearest_schur(const ExRotatedBody& body, const BlockMatrix& schur) {
+  const BlockPattern &wide = schur.pattern(), &edges = body.stiffness().pattern();
+  const Index first = body.boundary().begin;
+  const auto share_edge = [&](Index v, Index w) {
+    const auto begin = edges.column.begin() + edges.row_begin[to_size(first + v)],
+               end = edges.column.begin() + edges.row_begin[to_size(first + v) + 1];
+    return std::binary_search(begin, end, first + w);
+  };
+  auto pattern = std::make_shared<BlockPattern>();
+  pattern->row_begin.push_back(0);
+  for (Index v = 0; v < wide.rows(); ++v) {
+    for (Index k = wide.row_begin[to_size(v)]; k < wide.row_begin[to_size(v) + 1]; ++k)
+      if (share_edge(v, wide.column[to_size(k)])) pattern->column.push_back(wide.column[to_size(k)]);
+    pattern->row_begin.push_back(static_cast<Index>(pattern->column.size()));
+  }
+  BlockMatrix S(pattern);
+  for (Index v = 0; v < wide.rows(); ++v) {
+    for (Index k = wide.row_begin[to_size(v)]; k < wide.row_begin[to_size(v) + 1]; ++k) {
+      const Eigen::Map<const Mat3> block(schur.block(k));
+      if (const Index w = wide.column[to_size(k)]; share_edge(v, w))
+        S.block_at(v, w) += block;
+      else
+        S.block_at(v, v).diagonal() += block.cwiseAbs().rowwise().sum();
+    }
+  }
+  return S;
+}
+
+BlockIncompleteCholesky boundary_factor(const ExRotatedBody& body, const BlockMatrix& schur) {
+  const auto [begin, end] = body.boundary();
+  std::vector<Index> rows(to_size(end - begin));
+  std::iota(rows.begin(), rows.end(), 0);
+  return {schur, slab_order(schur.pattern(), rows, std::span(body.rest()).subspan(to_size(begin), rows.size()))};
 }
 
 }  // namespace supple

@@ -16,9 +16,13 @@ struct SchurSettings {
   int distance = 4;  ///< edges
 };
 
-/// Of the boundary of a body in its reference pose, whose interior has that factor. Rows of the result's order are
-/// places in the boundary: 0 is the body's number boundary().begin.
-BlockIncompleteCholesky schur_preconditioner(const ExRotatedBody& body, const BlockIncompleteCholesky& interior,
-                                             const SchurSettings& settings = {});
+/// Ŝ of the boundary of a body in its reference pose, whose interior has that factor. Row 0 is the body's number
+/// boundary().begin.
+BlockMatrix sparse_schur(const ExRotatedBody& body, const BlockIncompleteCholesky& interior,
+                         const SchurSettings& settings = {});
+/// The blocks of Ŝ between vertices that share an edge; others are moved to the diagonal.
+BlockMatrix nearest_schur(const ExRotatedBody& body, const BlockMatrix& schur);
+/// The incomplete Cholesky factor of a matrix of the boundary.
+BlockIncompleteCholesky boundary_factor(const ExRotatedBody& body, const BlockMatrix& schur);
 
 }  // namespace supple

@@ -8,9 +8,12 @@
 #include "supple/export/posed_meshes.h"
 #include "supple/io/gltf/read_character.h"
 #include "supple/io/gltf/read_poses.h"
+#include "supple/io/mesh/mesh_file.h"
 #include "supple/io/motion/bvh.h"
 #include "supple/io/motion/joint_map.h"
 #include "supple/io/text_scanner.h"
+#include "supple/mesh/topology.h"
+#include "supple/offline/quasistatic/mesh_distance.h"
 #include "supple/pipeline/character/character_body.h"
 #include "supple/pipeline/character/corrections.h"
 #include "supple/pipeline/character/handle_character.h"
@@ -501,6 +504,38 @@ Recipe first_recipe(const CharacterFile& file, const std::string& input, int tet
   return recipe;
 }
 
+namespace {
+
+/// A solid mesh by its skin.
+Surface surface_of(const LoadedMesh& mesh) {
+  if (const auto* surface = std::get_if<Surface>(&mesh.mesh)) return *surface;
+  if (const auto* tets = std::get_if<TetMesh>(&mesh.mesh)) return boundary_surface(*tets).surface;
+  return boundary_surface(std::get<HexMesh>(mesh.mesh)).surface;
+}
+
+/// The colliders of a recipe, with the meshes that some of them are.
+Result<std::vector<Collider>> read_colliders(const Recipe& recipe, const std::filesystem::path& folder,
+                                             const Skeleton& skeleton) {
+  std::vector<Collider> colliders = recipe.colliders;
+  for (Collider& collider : colliders) {
+    if (!collider.joint.empty() && find_joint(skeleton, collider.joint) < 0)
+      return no_such_thing(recipe, "joint", collider.joint, skeleton.joints);
+    if (collider.shape != Collider::Shape::mesh) continue;
+    const Result<LoadedMesh> mesh = load_mesh(folder / collider.mesh);
+    SUPPLE_RETURN_IF_ERROR(mesh);
+    Surface scaled = surface_of(*mesh);
+    for (Vec3& x : scaled.vertices) x *= collider.scale;
+    Result<std::shared_ptr<const MeshDistance>> level = MeshDistance::create(scaled);
+    if (!level.ok())
+      return input_error(fmt::format("{}: {}: {}", recipe.source.place("collider", collider.mesh, "the recipe"),
+                                     collider.mesh, level.error().message));
+    collider.level = std::move(*level);
+  }
+  return colliders;
+}
+
+}  // namespace
+
 Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, const std::filesystem::path& folder) {
   if (is_baked(file.document))
     return input_error(
@@ -511,6 +546,8 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   SUPPLE_RETURN_IF_ERROR(check_joints(recipe, character.skeleton));
   SUPPLE_RETURN_IF_ERROR(check_paints(recipe, folder, character));
   scale_lengths(recipe.scale, character);
+  Result<std::vector<Collider>> colliders = read_colliders(recipe, folder, character.skeleton);
+  SUPPLE_RETURN_IF_ERROR(colliders);
   const std::size_t own_clips = character.clips.size();
   SUPPLE_RETURN_IF_ERROR(add_clips(recipe, folder, character));
   SUPPLE_RETURN_IF_ERROR(check_extents(recipe, character));
@@ -529,7 +566,7 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   Result<CharacterRig> rig = recipe_rig(recipe, character, poses);
   SUPPLE_RETURN_IF_ERROR(rig);
   CharacterSource source{std::move(file),  followed,        folder, std::move(character),
-                         std::move(poses), std::move(*rig), place};
+                         std::move(poses), std::move(*rig), place,  std::move(*colliders)};
   // Clips that don't come with the character know nothing of its corrected poses; its own may not know [[correction]].
   const std::size_t first = followed.corrections ? 0 : own_clips;
   SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), first, source.character));

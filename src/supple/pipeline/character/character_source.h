@@ -43,6 +43,7 @@ struct CharacterSource {
   std::vector<RecipePoseState> poses;  ///< those of [[pose]], then those of corrections
   CharacterRig rig;                    ///< as the recipe wants it, see recipe_rig()
   Vec3 place = Vec3::Zero();  ///< that the file has the character at, from where it was brought near the origin
+  std::vector<Collider> colliders = {};  ///< the recipe's, with their meshes
 };
 
 /// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe(). `motions`: files of clips that

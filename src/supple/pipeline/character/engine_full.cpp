@@ -213,7 +213,7 @@ class FullEngine final : public CharacterEngine {
     model->name = std::filesystem::path(source->recipe.input).stem().string();
     model->damping = wanted_damping(source->recipe);
     model->gain = source->recipe.flesh.amount;
-    model->warnings = body.body.warnings;
+    model->warnings.insert(model->warnings.begin(), body.body.warnings.begin(), body.body.warnings.end());
     model->made_for = fingerprint_of(*source);
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }

@@ -7,6 +7,7 @@
 #include "supple/offline/quasistatic/build_quasistatic.h"
 #include "supple/offline/quasistatic/colliders.h"
 #include "supple/offline/quasistatic/flesh_turns.h"
+#include "supple/offline/quasistatic/mesh_distance.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
 #include "supple/offline/quasistatic/self_collision.h"
 #include "supple/offline/stage_archives.h"
@@ -67,6 +68,8 @@ void add_content(ContentHash& content, const Collider& collider) {
   content.add(collider.shape).add(collider.radius);
   for (const Vec3& v : {collider.at, collider.to, collider.normal, collider.size})
     for (const double component : v) content.add(component);
+  content.add(std::string_view(collider.joint)).add(collider.level != nullptr);
+  if (collider.level) add_content(content, collider.level->surface());
 }
 
 /// What clips of one character share.
@@ -84,6 +87,7 @@ class FrameSolver {
         rig_(rig),
         pose_(rig.neutral()),
         turns_(shared.model),
+        carriers_(carriers_of(colliders, rig.skeleton())),
         collision_(body),
         colliders_(body, std::move(colliders)),
         solver_(std::move(body)) {
@@ -98,7 +102,7 @@ class FrameSolver {
     motion.sample(time, pose_);
     without_morphs(rig_.rig()->layout(), pose_.p);
     const ExRotatedBody& body = solver_.body();
-    colliders_.place(pose_.placement);
+    place_colliders();
     turns_.evaluate(pose_.p, rotations_);
     const std::vector<Vec3> carried = evaluate_all(*shared_.model.rest, pose_.p);
     if (anew || x_.size() == 0)
@@ -119,6 +123,31 @@ class FrameSolver {
   }
 
  private:
+  /// The joint that carries a collider, or −1, and where it is while the skeleton rests.
+  struct Carrier {
+    Index joint = -1;
+    RigidTransform rest;
+  };
+
+  static std::vector<Carrier> carriers_of(std::span<const Collider> colliders, const Skeleton& skeleton) {
+    const std::vector<Affine> rest = world_matrices(skeleton, rest_pose(skeleton));
+    std::vector<Carrier> carriers;
+    for (const Collider& collider : colliders) {
+      const Index joint = collider.joint.empty() ? -1 : find_joint(skeleton, collider.joint);
+      carriers.push_back({joint, joint < 0 ? RigidTransform() : without_stretch(rest[to_size(joint)])});
+    }
+    return carriers;
+  }
+  static RigidTransform without_stretch(const Affine& matrix) { return {matrix.translation(), rotation_of(matrix)}; }
+
+  void place_colliders() {
+    for (std::size_t c = 0; c < carriers_.size(); ++c) {
+      const auto& [joint, rest] = carriers_[c];
+      colliders_.place(c, joint < 0
+                              ? pose_.placement
+                              : rest * without_stretch(world_matrix(rig_.skeleton(), pose_.locals, joint)).inverse());
+    }
+  }
   void start(std::span<const Vec3> carried) {
     x_.resize(3 * std::ssize(carried));
     for (Index n = 0; n < solver_.body().vertex_count(); ++n)
@@ -151,6 +180,7 @@ class FrameSolver {
   const CharacterRig& rig_;
   CharacterPose pose_;
   FleshTurns turns_;
+  std::vector<Carrier> carriers_;  ///< of each collider
   SelfCollision collision_;
   ColliderContacts colliders_;
   JoinedContacts contacts_{{&collision_, &colliders_}};
@@ -427,7 +457,7 @@ class QuasistaticCharacter final : public SoftCharacter {
   };
 
   std::vector<Collider> colliders() const {
-    std::vector<Collider> colliders = source().recipe.colliders;
+    std::vector<Collider> colliders = source().colliders;
     for (Collider& collider : colliders) {  // the character was brought near the origin
       collider.at -= source().place;
       collider.to -= source().place;
@@ -485,7 +515,7 @@ class QuasistaticEngine final : public CharacterEngine {
     Result<QuasistaticModel> model = build_quasistatic(body.body, source->character, source->rig, settings, progress);
     SUPPLE_RETURN_IF_ERROR(model);
     model->name = std::filesystem::path(source->recipe.input).stem().string();
-    model->warnings = body.body.warnings;
+    model->warnings.insert(model->warnings.begin(), body.body.warnings.begin(), body.body.warnings.end());
     model->made_for = fingerprint_of(*source);
     return std::unique_ptr<SoftCharacter>(std::make_unique<QuasistaticCharacter>(std::move(source), std::move(*model)));
   }

@@ -215,27 +215,49 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   });
 }
 
-void read_colliders(TomlReader& toml, const toml::table& root, Recipe& recipe) {
+void read_collider_mesh(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
+                        RecipeSource& source, Collider& collider) {
+  collider.shape = Collider::Shape::mesh;
+  read_path(toml, table, "mesh", folder, collider.mesh);
+  read_between(toml, table, "scale", "metres per unit of the mesh", 1e-6, 1e6, collider.scale);
+  for (const char* key : {"shape", "to", "normal", "size", "radius"})
+    if (table.contains(key))
+      toml.fail(*table.get(key), fmt::format("\"{}\" is of other colliders than a \"mesh\"; leave one out", key));
+  source.note("collider", collider.mesh, line_of(*table.get("mesh")));
+}
+
+void read_collider_shape(TomlReader& toml, const toml::table& table, Collider& collider) {
+  toml.require(table, "[[collider]]", "shape");
+  const auto shape = toml.read_word(table, "shape", Keys{"plane", "sphere", "box", "capsule"});
+  if (shape) collider.shape = static_cast<Collider::Shape>(*shape);
+  toml.read(table, "to", collider.to);
+  toml.read(table, "normal", collider.normal);
+  toml.read(table, "size", collider.size);
+  read_between(toml, table, "radius", "metres", 1e-6, 1e6, collider.radius);
+  if (table.contains("scale")) toml.fail(*table.get("scale"), "\"scale\" is of a \"mesh\"; leave it out");
+  if (!(collider.normal.norm() > 0)) toml.fail(*table.get("normal"), "\"normal\" must have a direction");
+  if (!(collider.size.minCoeff() > 0)) toml.fail(*table.get("size"), "\"size\" must be three lengths above zero");
+  const auto needs = [&](Collider::Shape of, const char* key) {
+    if (shape && collider.shape == of) toml.require(table, "[[collider]]", key);
+  };
+  needs(Collider::Shape::sphere, "radius");
+  needs(Collider::Shape::capsule, "radius");
+  needs(Collider::Shape::capsule, "to");
+  needs(Collider::Shape::box, "size");
+}
+
+void read_colliders(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   toml.tables(root, "collider", [&](const toml::table& table) {
-    toml.only_keys(table, "[[collider]]", Keys{"shape", "at", "to", "normal", "size", "radius"});
-    toml.require(table, "[[collider]]", "shape");
+    toml.only_keys(table, "[[collider]]",
+                   Keys{"shape", "mesh", "scale", "joint", "at", "to", "normal", "size", "radius"});
     Collider& collider = recipe.colliders.emplace_back();
-    const auto shape = toml.read_word(table, "shape", Keys{"plane", "sphere", "box", "capsule"});
-    if (shape) collider.shape = static_cast<Collider::Shape>(*shape);
     toml.read(table, "at", collider.at);
-    toml.read(table, "to", collider.to);
-    toml.read(table, "normal", collider.normal);
-    toml.read(table, "size", collider.size);
-    read_between(toml, table, "radius", "metres", 1e-6, 1e6, collider.radius);
-    if (!(collider.normal.norm() > 0)) toml.fail(*table.get("normal"), "\"normal\" must have a direction");
-    if (!(collider.size.minCoeff() > 0)) toml.fail(*table.get("size"), "\"size\" must be three lengths above zero");
-    const auto needs = [&](Collider::Shape of, const char* key) {
-      if (shape && collider.shape == of) toml.require(table, "[[collider]]", key);
-    };
-    needs(Collider::Shape::sphere, "radius");
-    needs(Collider::Shape::capsule, "radius");
-    needs(Collider::Shape::capsule, "to");
-    needs(Collider::Shape::box, "size");
+    toml.read(table, "joint", collider.joint);
+    if (table.contains("joint")) recipe.source.note("joint", collider.joint, line_of(*table.get("joint")));
+    if (table.contains("mesh"))
+      read_collider_mesh(toml, table, folder, recipe.source, collider);
+    else
+      read_collider_shape(toml, table, collider);
   });
 }
 
@@ -626,7 +648,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   read_wires(toml, root, recipe);
   read_material(toml, root, recipe.material);
   read_flesh(toml, root, recipe);
-  read_colliders(toml, root, recipe);
+  read_colliders(toml, root, folder, recipe);
   read_locals(toml, root, recipe);
   read_poses(toml, root, recipe);
   read_corrections(toml, root, recipe);

@@ -218,6 +218,13 @@ void write_colliders(RecipeWriter& out, const Recipe& recipe) {
   constexpr const char* names[] = {"\"plane\"", "\"sphere\"", "\"box\"", "\"capsule\""};
   for (const Collider& collider : recipe.colliders) {
     out.section("[[collider]]");
+    if (!collider.joint.empty()) out.key("joint", toml_text(collider.joint));
+    if (collider.shape == Collider::Shape::mesh) {
+      out.key("mesh", toml_text(collider.mesh));
+      out.key("at", vector(collider.at));
+      out.key("scale", number(collider.scale));
+      continue;
+    }
     out.key("shape", names[static_cast<int>(collider.shape)]);
     out.key("at", vector(collider.at));
     if (collider.shape == Collider::Shape::plane) out.key("normal", vector(collider.normal));
