@@ -237,7 +237,7 @@ verb_book() {
 }
 
 # With a name: that benchmark. Without: all of them again, into bench/results, where `supple report` looks. Finite elements and
-# deformable objects at full size, the rest on small meshes, so that it ends within 20 minutes; full sizes take hours:
+# deformable objects at full size, the rest on small meshes, so that it ends in minutes; full sizes take hours:
 # ./go bench pose --results bench/results/MACHINE
 verb_bench() {
   need bench
@@ -460,8 +460,8 @@ verb_help() {
   gallery          bakes every example and every animated character of ../shared/assets and
                    draws them rigid beside soft: build/gallery/sheet.png
   book             docs/ as a site that opens from the disk: build/book/index.html
-  bench [args]     builds, then runs ./supple bench; without arguments measures everything again in at most
-                   20 minutes (most of it on small meshes): bench/results, and out/report.html
+  bench [args]     builds, then runs ./supple bench; without arguments measures everything again, most of
+                   it on small meshes: bench/results, and out/report.html
   web [--test]     the runtime as WebAssembly with its JavaScript package, and the page of
                    ./supple view (build/web); with --test drives the page in Chromium
   install FOLDER   installs command, libraries and find_package files
