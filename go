@@ -205,7 +205,8 @@ build_web() {
     { printf '%s\n' "$log" >&2; die "CMake could not configure the web part, see above."; }
   compile web --target supple_module
   web_packages "$folder/npm"
-  node web/build_page.mjs "$folder/npm" "$folder/runtime/supple.wasm" "$folder/view.html" >/dev/null
+  node web/build_page.mjs "$folder/npm" "$folder/runtime/supple.wasm" "$folder/runtime/supple_objects.wasm" \
+    "$folder/view.html" >/dev/null
   say "the package is $folder/runtime, the page $folder/view.html; next: ./supple view hero.glb -o hero.html"
 }
 
@@ -224,10 +225,42 @@ web_packages() {
   die "npm could not install what web/package-lock.json names; its own message is above."
 }
 
+# The book as a site that opens from the disk. mkdocs refuses links that lead nowhere; equations are set by KaTeX once here.
+verb_book() {
+  need book
+  local katex=/usr/share/javascript/katex/katex.js
+  [[ -e $katex ]] || die "there is no $katex; the book is made with Debian's libjs-katex."
+  rm -rf build/book
+  mkdocs build --quiet --config-file book/mkdocs.yml || die "mkdocs could not make the book, see above."
+  node book/check_equations.mjs "$katex" build/book >/dev/null || die "the book has faults, see above."
+  say "the book is build/book/index.html"
+}
+
+# With a name: that benchmark. Without: all of them again, into bench/results, where `supple report` looks. Finite elements and
+# deformable objects at full size, the rest on small meshes, so that it ends in minutes; full sizes take hours:
+# ./go bench pose --results bench/results/MACHINE
 verb_bench() {
   need bench
   build -- -DSUPPLE_BUILD_BENCH=ON
-  ./supple bench "$@"
+  (($# == 0)) || { ./supple bench "$@"; return; }
+  local name folder
+  folder=bench/results/$(machine_name)
+  for name in fem subspace domains quasistatic pose; do
+    local size=()
+    [[ $name == fem || $name == subspace ]] || size=(--quick)
+    say "measuring $name"
+    ./supple bench "$name" "${size[@]}" --results "$folder" --force --quiet
+  done
+  ./supple report -o out/report.html --machine "$(machine_name)" --force
+  say "the numbers are in $folder, the page is out/report.html"
+}
+
+# Such as epyc-avx2-2core: the processor's family, its vectors, its cores.
+machine_name() {
+  local family simd=sse2
+  family=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1 | tr '[:upper:]' '[:lower:]' | grep -oE 'xeon|epyc|ryzen|core|atom' | head -n 1 || true)
+  [[ $(preset) != release ]] || simd=avx2
+  echo "${family:-$(uname -m)}-$simd-$(getconf _NPROCESSORS_ONLN)core"
 }
 
 verb_test() {
@@ -426,7 +459,9 @@ verb_help() {
                    them ./go test skips these
   gallery          bakes every example and every animated character of ../shared/assets and
                    draws them rigid beside soft: build/gallery/sheet.png
-  bench [args]     builds, then runs ./supple bench
+  book             docs/ as a site that opens from the disk: build/book/index.html
+  bench [args]     builds, then runs ./supple bench; without arguments measures everything again, most of
+                   it on small meshes: bench/results, and out/report.html
   web [--test]     the runtime as WebAssembly with its JavaScript package, and the page of
                    ./supple view (build/web); with --test drives the page in Chromium
   install FOLDER   installs command, libraries and find_package files
@@ -452,7 +487,7 @@ main() {
   local verb=${1:-help}
   shift || true
   case $verb in
-    build | demo | test | integration | gallery | bench | web | install | package | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
+    build | demo | test | integration | gallery | bench | book | web | install | package | asan | tsan | alone | nightly | fuzz | tidy | format | fresh | parts | clean | help) "verb_$verb" "$@" ;;
     -h | --help) verb_help ;;
     *) verb_help >&2; die "there is no verb '$verb'." ;;
   esac

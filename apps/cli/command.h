@@ -60,6 +60,9 @@ struct RegisteredCommand {
 /// In order of position.
 std::vector<const RegisteredCommand*> registered_commands();
 
+/// What `supple NAME --help` prints.
+std::string help_of(const RegisteredCommand& command);
+
 /// The paragraph above the options and the examples below them.
 void describe(CLI::App& app, const std::string& paragraph, const std::string& examples);
 

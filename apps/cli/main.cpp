@@ -114,23 +114,27 @@ int finish(Session& session, const CommonOptions& common, const Status& status) 
   return written.ok() ? session.exit_code : report(written.error());
 }
 
-int run_command(const RegisteredCommand& command, std::vector<std::string> arguments) {
-  CLI::App app;
+/// The command's options with those that all share.
+RunCommand add_all_options(const RegisteredCommand& command, CLI::App& app, CommonOptions& common) {
   app.name(std::string(command.name));
   app.get_formatter()->column_width(30);
   app.get_formatter()->label("REQUIRED", "");
   app.set_help_flag();  // it comes last, with what all commands share
   app.allow_extras();   // to name them in our own words
-  const RunCommand run = command.add(app);
-  CommonOptions common;
+  RunCommand run = command.add(app);
   add_common_options(app, common);
-  // CLI11 shows "name" in its usage line; people type "supple name".
+  return run;
+}
+
+int run_command(const RegisteredCommand& command, std::vector<std::string> arguments) {
+  CLI::App app;
+  CommonOptions common;
+  const RunCommand run = add_all_options(command, app, common);
   std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    app.name("supple " + std::string(command.name));
-    fmt::print("{}", app.help());
+    fmt::print("{}", help_of(command));
     return 0;
   } catch (const CLI::ParseError& problem) {
     return report(usage_error_of(app, problem));
@@ -199,6 +203,36 @@ int run(std::vector<std::string> arguments) {
 }
 
 }  // namespace
+
+namespace {
+/// CLI11 keeps the options that one excludes or needs in the order of their addresses: sorted, help is the same each
+/// time.
+std::string with_sorted_lists(std::string help) {
+  for (const std::string_view word : {"Excludes:", "Needs:"})
+    for (std::size_t at = 0; (at = help.find(word, at)) != std::string::npos;) {
+      at += word.size();
+      std::size_t end = at;
+      std::vector<std::string> names;
+      while (help.compare(end, 3, " --") == 0) {
+        const std::size_t next = std::min(help.find_first_of(" \n", end + 1), help.size());
+        names.push_back(help.substr(end, next - end));
+        end = next;
+      }
+      std::sort(names.begin(), names.end());
+      help.replace(at, end - at, fmt::format("{}", fmt::join(names, "")));
+    }
+  return help;
+}
+}  // namespace
+
+std::string help_of(const RegisteredCommand& command) {
+  CLI::App app;
+  CommonOptions common;
+  (void)add_all_options(command, app, common);
+  app.name("supple " + std::string(command.name));  // what people type
+  return with_sorted_lists(app.help());
+}
+
 }  // namespace supple
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// supple view: a page that shows a character live, or a baked file beside its original.
+// supple view: a page that shows a character or an object live, or a baked file beside its original.
 #include "character_options.h"
 #include "command.h"
 #include "supple/io/file.h"
@@ -56,13 +56,15 @@ Status view(const Options& options, Session& session) {
   SUPPLE_RETURN_IF_ERROR(page);
   const Result<std::string> empty = read_file(*page);
   SUPPLE_RETURN_IF_ERROR(empty);
-  if (std::filesystem::path(options.input).extension() == ".supple")
-    return input_error(fmt::format(
-        "{}: an asset holds flesh and no pictures; name the character it was built from, and this with --asset",
-        options.input));
   const bool baked = options.baked || !options.beside.empty();
-  const Result<ViewThing> thing = baked ? view_baked(options.input, options.beside) : live_character(options, session);
-  SUPPLE_RETURN_IF_ERROR(thing);
+  const bool object = std::filesystem::path(options.input).extension() == ".supple";
+  if (object && (baked || !options.asset.empty()))
+    return usage_error(
+        fmt::format("{}: an object's asset is shown by itself, without --asset, --beside and --baked", options.input));
+  const Result<ViewThing> thing = object  ? view_object(options.input)
+                                  : baked ? view_baked(options.input, options.beside)
+                                          : live_character(options, session);
+  if (!thing.ok()) return object ? about(options.input, thing.error()) : thing.error();
   const Result<std::string> filled = fill_view_page(*empty, *thing);
   if (!filled.ok()) return about(page->string(), filled.error());
   SUPPLE_RETURN_IF_ERROR(write_file_atomically(options.output, *filled));
@@ -82,12 +84,16 @@ RunCommand add(CLI::App& app) {
       "Makes one page (.html) that shows a thing and needs nothing else: open it from the disk, or send it.\n"
       "Of a character, as a recipe or a .glb with a skin: live, with clips to scrub, flesh to pull with the mouse\n"
       "or a finger, and sliders; built as `supple build` does, unless --asset brings what was built before.\n"
+      "Of a deformable object, or one of many parts, as the .supple that `supple build` makes of a scene: live, to "
+      "pull.\n"
       "With --beside: a baked file beside its original.\n",
       "  supple view hero.glb -o hero.html\n"
       "  supple view hero.toml --asset hero.supple -o hero.html\n"
-      "  supple view hero_soft.glb --beside hero.glb -o hero.html\n");
+      "  supple view hero_soft.glb --beside hero.glb -o hero.html\n"
+      "  supple view beam.supple -o beam.html\n");
   const auto options = std::make_shared<Options>();
-  app.add_option("THING", options->input, "A character (.glb, .gltf), a recipe (.toml) or a baked file (.glb)")
+  app.add_option("THING", options->input,
+                 "A character (.glb, .gltf), a recipe (.toml), a baked file (.glb), or an\nobject's asset (.supple)")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options->output, "The page to write")->required()->type_name("FILE.html");
@@ -104,7 +110,8 @@ RunCommand add(CLI::App& app) {
   return [options](Session& session) { return view(*options, session); };
 }
 
-const RegisteredCommand registered{19, "view", "Make a page that shows a character live, or a baked file.", add};
+const RegisteredCommand registered{19, "view", "Make a page that shows a character or object live, or a baked file.",
+                                   add};
 
 }  // namespace
 }  // namespace supple::view_verb

@@ -61,13 +61,30 @@ TEST_F(ViewCli, ABakedFileStandsBesideItsOriginal) {
   EXPECT_NE(page.find("\"name\":\"a\\u003cb\""), std::string::npos);
 }
 
+TEST_F(ViewCli, AnObjectIsInThePageAsItsAsset) {
+  spill(folder / "beam.toml",
+        "mesh = \"box\"\n[box]\nsize = [1, 0.1, 0.1]\ncells = [12, 2, 2]\n[reduce]\nmodes = 3\nsize = "
+        "5\n[[fix]]\nselect = \"min-x\"\n");
+  const CliRun built = supple({"build", "beam.toml", "-o", "beam.supple"});
+  ASSERT_EQ(built.code, 0) << built.err;
+  const auto report = supple_json({"view", "beam.supple", "-o", "beam.html", "--page", "empty.html"});
+  EXPECT_EQ(report["kind"], "object");
+  const std::string page = slurp(folder / "beam.html");
+  EXPECT_EQ(block(page, "asset"), slurp(folder / "beam.supple"));
+  EXPECT_NE(page.find("{\"kind\":\"object\",\"name\":\"beam\""), std::string::npos);
+  expect_refusal({"view", "beam.supple", "-o", "other.html", "--page", "empty.html", "--baked"}, 2, "shown by itself");
+  ASSERT_EQ(supple({"build", "small.toml", "-o", "small.supple"}).code, 0);
+  expect_refusal({"view", "small.supple", "-o", "other.html", "--page", "empty.html"}, 3,
+                 "name the character it was built from");
+}
+
 TEST_F(ViewCli, FaultsAreSentences) {
   const auto refuse = [&](std::vector<std::string> words, int code, const std::string& sentence) {
     words.insert(words.begin(), "view");
     expect_refusal(words, code, sentence);
   };
   refuse({"x_shape.glb", "-o", "page.png", "--page", "empty.html"}, 2, "ends in .html");
-  refuse({"x_shape.supple", "-o", "page.html", "--page", "empty.html"}, 3, "name the character it was built from");
+  refuse({"x_shape.supple", "-o", "page.html", "--page", "empty.html"}, 3, "x_shape.supple");
   refuse({"missing.glb", "-o", "page.html", "--page", "empty.html"}, 3, "missing.glb");
   refuse({"x_shape.glb", "--beside", "missing.glb", "-o", "page.html", "--page", "empty.html"}, 3, "missing.glb");
   refuse({"x_shape.glb", "--baked", "-o", "page.html", "--page", "small.toml"}, 3, "isn't the page");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the mascot, driven as people do: with mouse, fingers and keys. Environment: SUPPLE_PAGE, the page of a live
-// character; SUPPLE_PAIR, that of a baked file beside its original; SUPPLE_NPM, the folder of playwright-core.
+// character; SUPPLE_PAIR, that of a baked file beside its original; SUPPLE_OBJECT and SUPPLE_DOMAINS, those of objects; SUPPLE_NPM, the folder of playwright-core.
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -285,4 +285,75 @@ test('what is broken is told in a sentence', async () => {
     assert.deepEqual(complaints, [], name);
     await page.close();
   }
+});
+
+// ---- deformable objects -------------------------------------------------------------------------------------------------
+
+/** Pulls what is in the middle of the picture by a hundred pixels, and gives how far that was moved, of the size. */
+async function pullMiddle(page) {
+  const vertex = await page.evaluate(() => {
+    const { thing, stage } = supple, box = stage.canvas.getBoundingClientRect();
+    // The first thing on a grid around the middle: objects may have holes.
+    const across = box.width - stage.inset;
+    for (let k = 0; k < 400; ++k) {
+      const x = box.left + across * (0.5 + 0.4 * Math.cos(k) * (k / 400)), y = box.top + box.height * (0.5 + 0.4 * Math.sin(k) * (k / 400));
+      const hit = thing.pull.hit(x, y);
+      if (hit) return { x, y, vertex: hit.vertex };
+    }
+    return null;
+  });
+  assert.ok(vertex, 'nothing is seen');
+  const place = () => page.evaluate((v) => Array.from(supple.thing.state.positions().slice(3 * v, 3 * v + 3)), vertex.vertex);
+  const rest = await place(), picture = await pixels(page);
+  await page.mouse.move(vertex.x, vertex.y);
+  await page.mouse.down();
+  assert.ok(await state(page, 'thing.pull.active'), 'the mouse holds nothing');
+  await page.mouse.move(vertex.x + 100, vertex.y - 60, { steps: 6 });
+  await pass(page, 0.8);
+  const held = await place();
+  const moved = Math.hypot(...held.map((x, k) => x - rest[k])) / (await state(page, 'thing.size'));
+  const differs = changed(picture, await pixels(page));
+  await page.mouse.up();
+  return { moved, differs, rest, place };
+}
+
+test('a deformable object is pulled, swings back and hangs under its weight', async () => {
+  const { page, complaints, requests } = await open(browser, process.env.SUPPLE_OBJECT);
+  await running(page);
+  const { moved, differs, rest, place } = await pullMiddle(page);
+  assert.ok(moved > 0.005 && moved < 0.5, `it was pulled by ${moved} of its size`);
+  assert.ok(differs > 0, 'the picture is the same');
+  await pass(page, 4);
+  const size = await state(page, 'thing.size'), back = await place();
+  assert.ok(Math.hypot(...back.map((x, k) => x - rest[k])) / size < 0.3 * moved, 'it does not come back');
+  await page.keyboard.press('r');
+  const lowest = () => page.evaluate(() => Math.min(...supple.thing.state.positions().filter((_, k) => k % 3 === 1)));
+  const before = await lowest();
+  await page.locator('input[title^="Downwards"]').fill('9.5');
+  await pass(page, 0.5);
+  assert.ok((await lowest()) < before - 1e-6 * size, 'weight does nothing');
+  for (const key of ['2', '3', '1', 'c', 'w', 'b', 't', 'f', 'r']) await page.keyboard.press(key);
+  await pass(page, 0.3);
+  assert.equal(await state(page, 'thing.recovered'), 0);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(requests, []);
+  await page.context().close();
+});
+
+test('a scene of many parts is pulled and feels the wind', async () => {
+  const { page, complaints, requests } = await open(browser, process.env.SUPPLE_DOMAINS);
+  await running(page);
+  assert.ok((await state(page, 'thing.object.domainCount')) > 1);
+  const { moved, differs } = await pullMiddle(page);
+  assert.ok(moved > 0.002 && moved < 0.8, `it was pulled by ${moved} of its size`);
+  assert.ok(differs > 0, 'the picture is the same');
+  await page.keyboard.press('r');
+  const far = () => page.evaluate(() => supple.thing.state.displacements().reduce((most, u) => Math.max(most, Math.abs(u)), 0) / supple.thing.size);
+  assert.ok((await far()) < 1e-3, 'it is not at rest');
+  await page.locator('input[title^="Air from the side"]').fill('12');
+  await pass(page, 1);
+  assert.ok((await far()) > 1e-3, 'no wind is felt');
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(requests, []);
+  await page.context().close();
 });

@@ -14,7 +14,7 @@ pages() {
   [[ -d $web/npm/node_modules/playwright-core ]] || skip "playwright-core is not there; ./go web installs it"
   command -v "${SUPPLE_CHROMIUM:-chromium}" >/dev/null || skip "chromium is not installed"
   SUPPLE_CHROMIUM=$(command -v "${SUPPLE_CHROMIUM:-chromium}") SUPPLE_NPM=$web/npm SUPPLE_PAGE=$work/mascot.html \
-    SUPPLE_PAIR=$work/pair.html SUPPLE_RUNTIME=$web/runtime SUPPLE_MODEL=$work/mascot.glb \
+    SUPPLE_PAIR=$work/pair.html SUPPLE_OBJECT=$work/beam.html SUPPLE_DOMAINS=$work/flower.html SUPPLE_RUNTIME=$web/runtime SUPPLE_MODEL=$work/mascot.glb \
     SUPPLE_ASSET=$work/mascot.supple node --test --test-reporter=spec "$here/$1"
 }
 
@@ -24,6 +24,10 @@ case $part in
     "$supple" build "$work/mascot.toml" -o "$work/mascot.supple" --quiet
     "$supple" view "$work/mascot.toml" --asset "$work/mascot.supple" -o "$work/mascot.html" --page "$web/view.html" --quiet
     "$supple" bake "$work/mascot.toml" --asset "$work/mascot.supple" --clip hop -o "$work/mascot_soft.glb" --quiet
+    for thing in beam_model:beam flower:flower; do
+      "$supple" build "$here/../../examples/${thing%:*}.toml" -o "$work/${thing#*:}.supple" --force --quiet
+      "$supple" view "$work/${thing#*:}.supple" -o "$work/${thing#*:}.html" --page "$web/view.html" --force --quiet
+    done
     "$supple" view "$work/mascot_soft.glb" --beside "$work/mascot.glb" -o "$work/pair.html" --page "$web/view.html" --quiet
     ;;
   module) node "$here/wasm_steps.mjs" "$web/runtime" "$work/mascot.supple" "$native" ;;

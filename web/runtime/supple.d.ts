@@ -159,6 +159,8 @@ export interface ObjectSettings {
 export class SoftObject {
   readonly anchored: boolean;
   readonly coordinateCount: number;
+  /** Parts with coordinates of their own: 1 unless it was built from domains. */
+  readonly domainCount: number;
   /** [kg] */
   readonly mass: number;
   readonly vertexCount: number;
@@ -172,8 +174,12 @@ export class ObjectState {
   readonly object: SoftObject;
   setForces(forces: readonly Pull[]): void;
   setGravity(acceleration: Numbers): void;
+  /** Objects of several domains only; `gusts` and `turbulence` are parts of the speed. */
+  setWind(velocity: Numbers, gusts?: number, turbulence?: number): void;
   advance(seconds: number): boolean;
   reset(): void;
+  save(): Uint8Array;
+  restore(bytes: Uint8Array): void;
   displacements(): Float32Array;
   positions(): Float32Array;
   coordinates(): Float32Array;

@@ -436,6 +436,7 @@ export class SoftObject {
       memory.handle((out) => call.supple_object_load_memory(place, bytes.byteLength, out)));
     this.anchored = call.supple_object_anchored(this.#handle) !== 0;
     this.coordinateCount = call.supple_object_coordinate_count(this.#handle);
+    this.domainCount = call.supple_object_domain_count(this.#handle);
     this.mass = call.supple_object_mass(this.#handle);
     this.vertexCount = call.supple_object_vertex_count(this.#handle);
     const place = call.supple_object_triangles(this.#handle, memory.scratch);
@@ -489,11 +490,29 @@ export class ObjectState {
     this.#memory.floats(place, 3).set(acceleration);
     this.#memory.check(this.#memory.call.supple_object_state_set_gravity(this.#handle, place));
   }
+  /** Objects of several domains only; `gusts` and `turbulence` are parts of the speed. */
+  setWind(velocity, gusts = 0, turbulence = 0) {
+    const place = this.#answers.place('three', 3 * FLOAT);
+    this.#memory.floats(place, 3).set(velocity);
+    this.#memory.check(this.#memory.call.supple_object_state_set_wind(this.#handle, place, gusts, turbulence));
+  }
   advance(seconds) {
     return this.#memory.check(this.#memory.call.supple_object_state_advance(this.#handle, seconds));
   }
   reset() {
     this.#memory.check(this.#memory.call.supple_object_state_reset(this.#handle));
+  }
+  /** A copy of all that the future depends on. */
+  save() {
+    const size = this.#memory.call.supple_object_state_saved_bytes(this.#handle);
+    const place = this.#answers.place('saved', size);
+    this.#memory.check(this.#memory.call.supple_object_state_save(this.#handle, place, size));
+    return this.#memory.bytes(place, size).slice();
+  }
+  restore(bytes) {
+    const place = this.#answers.place('saved', bytes.length);
+    this.#memory.bytes(place, bytes.length).set(bytes);
+    this.#memory.check(this.#memory.call.supple_object_state_restore(this.#handle, place, bytes.length));
   }
   displacements() {
     return this.#vertices('supple_object_state_displacements');

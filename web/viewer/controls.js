@@ -13,7 +13,7 @@ function fillView(panel, thing) {
   const checks = section.checks();
   const paint = thing.setPaint && checks.add('Displacement', 'Colour by displacement (C)', false, (on) => thing.setPaint(on));
   const wire = checks.add('Wireframe', 'Wireframe (W)', false, (on) => thing.setWireframe(on));
-  const bones = checks.add('Bones', 'Bones (B)', false, (on) => thing.setBones(on));
+  const bones = thing.setBones && checks.add('Bones', 'Bones (B)', false, (on) => thing.setBones(on));
   return { view, paint, wire, bones };
 }
 
@@ -46,8 +46,32 @@ function fillFlesh(panel, thing) {
   return { reset, showDetail: () => sliders[4][0].set(Math.max(thing.flesh.state.detail, Math.min(8, most))) };
 }
 
+/** What acts on a deformable object. */
+function fillObject(panel, thing) {
+  const section = panel.section('What acts on it');
+  const sliders = [];
+  const add = (name, options, change) => sliders.push([section.slider(name, options, change), options.value, change]);
+  add('Gravity', { min: -20, max: 20, step: 0.5, value: 0, title: 'Downwards, besides what it was modelled with [m/s²]', format: (x) => x.toFixed(1) },
+    (x) => thing.setGravity(x));
+  if (thing.hasWind)
+    add('Wind', { min: -12, max: 12, step: 0.5, value: 0, title: 'Air from the side, with gusts [m/s]', format: (x) => x.toFixed(1) },
+      (x) => thing.setWind(x));
+  const reset = () => {
+    for (const [slider, value, change] of sliders) {
+      slider.set(value);
+      change(value);
+    }
+    thing.reset();
+  };
+  section.buttons(
+    ['Shake', 'Pull what is in the middle of the picture (F)', () => thing.poke?.()],
+    ['Reset', 'At rest, settings as they were (R)', () => reset()]);
+  return { reset };
+}
+
 function fillComputing(panel, thing, stage) {
   const section = panel.section('Computing');
+  if (thing.isObject) return { table: section.table(['Steps', 'Surface', 'Picture', 'Pictures a second']) };
   if (!thing.pull) return { table: section.table(['Clips', 'Picture', 'Pictures a second']), thing };
   const product = section.choice('Who multiplies u = Uq', [['processor', 'Processor'], ['card', 'Graphics card']], 'processor', (key) => thing.setProduct(key));
   if (!thing.canUseCard) product.disable('card', 'This rig is skinned otherwise than the card does');
@@ -65,7 +89,7 @@ function fillComputing(panel, thing, stage) {
 export function fillPanel(thing, stage, facts) {
   const panel = new Panel(document.getElementById('panel'));
   const view = fillView(panel, thing);
-  const flesh = thing.pull ? fillFlesh(panel, thing) : null;
+  const flesh = thing.isObject ? fillObject(panel, thing) : thing.pull ? fillFlesh(panel, thing) : null;
   const computing = fillComputing(panel, thing, stage);
   const milliseconds = (x) => `${x.toFixed(2)} ms`;
   return {
@@ -78,7 +102,11 @@ export function fillPanel(thing, stage, facts) {
     },
     update() {
       const rate = Math.round(1 / stage.frameSeconds), { times } = thing;
-      if (thing.pull) {
+      if (thing.isObject) {
+        computing.table.set([milliseconds(times.step), milliseconds(times.show), milliseconds(times.draw), String(rate)]);
+        const parts = thing.object.domainCount > 1 ? `${thing.object.domainCount.toLocaleString('en')} parts, ` : '';
+        facts.textContent = `${parts}${thing.character.vertexCount.toLocaleString('en')} vertices, ${thing.object.coordinateCount} coordinates`;
+      } else if (thing.pull) {
         flesh.showDetail();
         computing.table.set([milliseconds(times.pose), milliseconds(times.step), milliseconds(times.show), milliseconds(times.draw), String(rate), String(Math.round(thing.missed * 240))]);
         if (!computing.note.textContent) computing.note.textContent = 'Energy: elastic, and kinetic in blue.';

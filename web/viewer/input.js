@@ -6,7 +6,7 @@ export function listenToPointers(thing, stage, hint) {
   const { canvas, controls } = stage;
   controls.addEventListener('start', () => (stage.touched = true));
   if (!thing.pull) return;
-  hint.textContent = matchMedia('(pointer: coarse)').matches ? 'Pull the flesh with a finger' : 'Pull the flesh with the mouse';
+  hint.textContent = matchMedia('(pointer: coarse)').matches ? 'Pull it with a finger' : 'Pull it with the mouse';
   hint.hidden = false;
   setTimeout(() => hint.classList.add('gone'), 6000);
   const { pull } = thing;
@@ -54,7 +54,7 @@ export function listenToKeys(thing, player, panel, stage, togglePanel) {
     3: () => panel.view?.set('overlaid'),
     c: () => panel.paint?.toggle(),
     w: () => panel.wire.toggle(),
-    b: () => panel.bones.toggle(),
+    b: () => panel.bones?.toggle(),
     f: () => thing.poke?.(),
     r: () => panel.reset?.(),
     p: togglePanel,

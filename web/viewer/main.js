@@ -4,6 +4,7 @@ import { Vector3 } from 'three';
 import { loadSupple } from '../runtime/supple.js';
 import { readBlock, readDescription } from './data.js';
 import { LiveCharacter } from './character.js';
+import { LiveObject } from './object.js';
 import { BakedPair } from './pair.js';
 import { Player } from './player.js';
 import { Stage } from './stage.js';
@@ -21,6 +22,8 @@ async function loadThing(description, stage) {
   switch (description?.kind) {
     case 'character':
       return LiveCharacter.load(await loadSupple(await readBlock('module')), description, stage);
+    case 'object':
+      return LiveObject.load(await loadSupple(await readBlock('objects-module')), description, stage);
     case 'baked':
       return BakedPair.load(description, stage);
     case undefined:

@@ -56,6 +56,20 @@ Result<ViewThing> view_character(const SoftCharacter& soft) {
   return thing;
 }
 
+Result<ViewThing> view_object(const std::filesystem::path& asset) {
+  const Result<Asset> loaded = load_asset(asset);
+  SUPPLE_RETURN_IF_ERROR(loaded);
+  if (!std::holds_alternative<SubspaceModel>(*loaded) && !std::holds_alternative<DomainModel>(*loaded))
+    return input_error(
+        fmt::format("it holds {}, and no pictures; name the character it was built from, and this with --asset",
+                    contents_of(*loaded)));
+  const Result<std::string> bytes = encode_asset(*loaded);
+  SUPPLE_RETURN_IF_ERROR(bytes);
+  ViewThing thing{.kind = "object", .name = asset.stem().string()};
+  thing.blocks = {{"asset", *bytes}};
+  return thing;
+}
+
 Result<ViewThing> view_baked(const std::filesystem::path& baked, const std::filesystem::path& original) {
   ViewThing thing{.kind = "baked", .name = baked.stem().string()};
   const Result<GltfDocument> document = load_gltf(baked);

@@ -24,7 +24,7 @@ struct ViewBlock {
 };
 
 struct ViewThing {
-  std::string kind;           ///< "character" or "baked"
+  std::string kind;           ///< "character", "object" or "baked"
   std::string name;           ///< what the page is called
   std::string original = {};  ///< file that a baked one is shown beside; empty: none
   bool bind = false;          ///< engines skin the rig otherwise than it was built: displacements go before skinning
@@ -34,6 +34,8 @@ struct ViewThing {
 
 /// A character that the runtime can play. Fails for engines that it can't.
 Result<ViewThing> view_character(const SoftCharacter& soft);
+/// A deformable object or one of many parts, from its asset. Fails for assets of characters.
+Result<ViewThing> view_object(const std::filesystem::path& asset);
 /// A baked file, with its original where that isn't empty.
 Result<ViewThing> view_baked(const std::filesystem::path& baked, const std::filesystem::path& original);
 

@@ -62,9 +62,9 @@ inline Pack<float, 8> rounded_to_half(Pack<float, 8> whole) {
 
 /// Where no instruction widens them (WebAssembly), doing it takes longer than reading twice as much: the same numbers
 /// are kept in single precision there.
-struct alignas(16) HalfPack {
+struct HalfPack {
 #ifdef __F16C__
-  std::array<std::uint16_t, 8> bits{};
+  alignas(16) std::array<std::uint16_t, 8> bits{};
 
   void set(int lane, float value) { bits[to_size(lane)] = to_half(value); }
 #else

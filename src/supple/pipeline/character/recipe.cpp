@@ -7,6 +7,7 @@
 #include "supple/io/file.h"
 #include "supple/io/text_scanner.h"
 #include "supple/pipeline/bake_file.h"
+#include "supple/pipeline/character/recipe_keys.h"
 #include "supple/pipeline/toml_units.h"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ void read_own_body(TomlReader& toml, const toml::table& root, const toml::table&
 void read_body(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   const toml::table* body = toml.table(root, "body");
   if (!body) return;
-  toml.only_keys(*body, "[body]", Keys{"mesh", "materials", "tets", "keep_separate", "graded", "exclude"});
+  toml.only_keys(*body, "[body]", recipe_keys_of("[body]"));
   read_own_body(toml, root, *body, folder, recipe);
   toml.read(*body, "tets", recipe.tets, TetMeshingOptions::min_tets);
   if (recipe.tets > TetMeshingOptions::max_tets)
@@ -132,13 +133,13 @@ void read_handles(TomlReader& toml, const toml::table& rig, const std::filesyste
 
 void read_rig(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   if (const toml::table* rig = toml.table(root, "rig")) {
-    toml.only_keys(*rig, "[rig]", Keys{"handles", "weights", "motions", "rate", "skinning"});
+    toml.only_keys(*rig, "[rig]", recipe_keys_of("[rig]"));
     read_handles(toml, *rig, folder, recipe);
     recipe.dual_quaternions = toml.read_word(*rig, "skinning", Keys{"linear", "dual_quaternion"}).value_or(0) == 1;
   }
   const toml::table* bones = toml.table(root, "bones");
   if (!bones) return;
-  toml.only_keys(*bones, "[bones]", Keys{"radius", "soft", "rigid", "find_hard_parts"});
+  toml.only_keys(*bones, "[bones]", recipe_keys_of("[bones]"));
   read_between(toml, *bones, "radius", "a share of the body's diagonal", 0, 0.5, recipe.bone_radius);
   read_names(toml, *bones, "soft", "joint", recipe.soft, recipe.source);
   if (bones->contains("rigid")) read_names(toml, *bones, "rigid", "joint", recipe.rigid.emplace(), recipe.source);
@@ -148,7 +149,7 @@ void read_rig(TomlReader& toml, const toml::table& root, const std::filesystem::
 void read_material(TomlReader& toml, const toml::table& root, RecipeMaterial& material) {
   const toml::table* table = toml.table(root, "material");
   if (!table) return;
-  toml.only_keys(*table, "[material]", Keys{"model", "young", "frequency", "poisson", "density"});
+  toml.only_keys(*table, "[material]", recipe_keys_of("[material]"));
   const Keys models{"linear", "corotational", "stvk", "neo_hookean", "stable_neo_hookean", "flesh"};
   if (const auto model = toml.read_word(*table, "model", models)) material.model = *material_model_from(models[*model]);
   if (table->contains("young") && table->contains("frequency"))
@@ -177,9 +178,7 @@ void read_amount(TomlReader& toml, const toml::table& table, RecipeFlesh& flesh)
 
 void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   if (const toml::table* table = toml.table(root, "flesh")) {
-    toml.only_keys(*table, "[flesh]",
-                   Keys{"feel", "amount", "limit", "quality", "size", "damping", "poses", "angle", "fit", "directions",
-                        "local", "contact"});
+    toml.only_keys(*table, "[flesh]", recipe_keys_of("[flesh]"));
     if (const auto feel = toml.read_word(*table, "feel", Keys{"subtle", "natural", "bouncy", "jelly"}))
       recipe.flesh.feel = static_cast<Feel>(*feel);
     read_amount(toml, *table, recipe.flesh);
@@ -206,7 +205,7 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
       read_between(toml, *table, "damping", "a ratio", 0, 10, recipe.flesh.damping.emplace(0.0));
   }
   toml.tables(root, "region", [&](const toml::table& table) {
-    toml.only_keys(table, "[[region]]", Keys{"joints", "softness"});
+    toml.only_keys(table, "[[region]]", recipe_keys_of("[[region]]"));
     toml.require(table, "[[region]]", "joints");
     toml.require(table, "[[region]]", "softness");
     RecipeRegion& region = recipe.regions.emplace_back();
@@ -248,8 +247,7 @@ void read_collider_shape(TomlReader& toml, const toml::table& table, Collider& c
 
 void read_colliders(TomlReader& toml, const toml::table& root, const std::filesystem::path& folder, Recipe& recipe) {
   toml.tables(root, "collider", [&](const toml::table& table) {
-    toml.only_keys(table, "[[collider]]",
-                   Keys{"shape", "mesh", "scale", "joint", "at", "to", "normal", "size", "radius"});
+    toml.only_keys(table, "[[collider]]", recipe_keys_of("[[collider]]"));
     Collider& collider = recipe.colliders.emplace_back();
     toml.read(table, "at", collider.at);
     toml.read(table, "joint", collider.joint);
@@ -296,7 +294,7 @@ void read_handle(TomlReader& toml, const toml::table& table, RecipeLocal& local)
 
 void read_locals(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   toml.tables(root, "local", [&](const toml::table& table) {
-    toml.only_keys(table, "[[local]]", Keys{"name", "joints", "points", "segments", "modes"});
+    toml.only_keys(table, "[[local]]", recipe_keys_of("[[local]]"));
     toml.require(table, "[[local]]", "name");
     RecipeLocal local;
     read_name(toml, table, "name", "local", local.name, recipe.source);
@@ -321,8 +319,7 @@ void read_locals(TomlReader& toml, const toml::table& root, Recipe& recipe) {
 
 RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
                        RecipeSource& source) {
-  toml.only_keys(table, "[[paint]]",
-                 Keys{"quantity", "attribute", "channel", "file", "tets", "pose", "range", "smoothness"});
+  toml.only_keys(table, "[[paint]]", recipe_keys_of("[[paint]]"));
   toml.require(table, "[[paint]]", "quantity");
   RecipePaint paint;
   if (const auto quantity =
@@ -354,7 +351,7 @@ RecipePaint read_paint(TomlReader& toml, const toml::table& table, const std::fi
 }
 
 RecipePose read_pose(TomlReader& toml, const toml::table& table, RecipeSource& source) {
-  toml.only_keys(table, "[[pose]]", Keys{"name", "clip", "time"});
+  toml.only_keys(table, "[[pose]]", recipe_keys_of("[[pose]]"));
   toml.require(table, "[[pose]]", "name");
   RecipePose pose;
   read_name(toml, table, "name", "pose", pose.name, source);
@@ -366,7 +363,7 @@ RecipePose read_pose(TomlReader& toml, const toml::table& table, RecipeSource& s
 }
 
 RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder) {
-  toml.only_keys(table, "[[motion]]", Keys{"file", "name", "joint_map", "frames", "level_floor"});
+  toml.only_keys(table, "[[motion]]", recipe_keys_of("[[motion]]"));
   toml.require(table, "[[motion]]", "file");
   RecipeMotion motion;
   read_path(toml, table, "file", folder, motion.file);
@@ -384,7 +381,7 @@ RecipeMotion read_motion(TomlReader& toml, const toml::table& table, const std::
 }
 
 RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table, RecipeSource& source) {
-  toml.only_keys(table, "[[keyframes]]", Keys{"name", "interpolation", "key"});
+  toml.only_keys(table, "[[keyframes]]", recipe_keys_of("[[keyframes]]"));
   toml.require(table, "[[keyframes]]", "name");
   toml.require(table, "[[keyframes]]", "key");
   RecipeKeyframes clip;
@@ -393,7 +390,7 @@ RecipeKeyframes read_keyframes(TomlReader& toml, const toml::table& table, Recip
   if (const auto kind = toml.read_word(table, "interpolation", Keys{"step", "linear", "cubic"}))
     clip.interpolation = kinds[*kind];
   toml.tables(table, "key", [&](const toml::table& entry) {
-    toml.only_keys(entry, "[[keyframes.key]]", Keys{"joint", "time", "rotation", "translation", "scale"});
+    toml.only_keys(entry, "[[keyframes.key]]", recipe_keys_of("[[keyframes.key]]"));
     toml.require(entry, "[[keyframes.key]]", "joint");
     toml.require(entry, "[[keyframes.key]]", "time");
     Keyframe& key = clip.keys.emplace_back();
@@ -424,7 +421,7 @@ void read_shares(TomlReader& toml, const toml::table& table, std::string_view ke
 
 void read_reach_keys(TomlReader& toml, const toml::table& table, RecipeReach& reach) {
   toml.tables(table, "key", [&](const toml::table& entry) {
-    toml.only_keys(entry, "[[reach.key]]", Keys{"time", "target"});
+    toml.only_keys(entry, "[[reach.key]]", recipe_keys_of("[[reach.key]]"));
     toml.require(entry, "[[reach.key]]", "time");
     toml.require(entry, "[[reach.key]]", "target");
     RecipeReachKey key;
@@ -444,7 +441,7 @@ void read_reach_keys(TomlReader& toml, const toml::table& table, RecipeReach& re
 
 void read_reaches(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   toml.tables(root, "reach", [&](const toml::table& table) {
-    toml.only_keys(table, "[[reach]]", Keys{"name", "root", "tip", "clip", "rate", "stiffness", "pole", "key"});
+    toml.only_keys(table, "[[reach]]", recipe_keys_of("[[reach]]"));
     for (const char* key : {"name", "root", "tip", "key"}) toml.require(table, "[[reach]]", key);
     RecipeReach reach;
     toml.read(table, "name", reach.name);
@@ -467,7 +464,7 @@ void read_reaches(TomlReader& toml, const toml::table& root, Recipe& recipe) {
 
 void read_wires(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   toml.tables(root, "wire", [&](const toml::table& table) {
-    toml.only_keys(table, "[[wire]]", Keys{"name", "handles"});
+    toml.only_keys(table, "[[wire]]", recipe_keys_of("[[wire]]"));
     toml.require(table, "[[wire]]", "name");
     toml.require(table, "[[wire]]", "handles");
     RecipeWire wire;
@@ -510,7 +507,7 @@ void read_turns(TomlReader& toml, const toml::table& table, RecipeCorrection& co
 }
 
 RecipeCorrection read_correction(TomlReader& toml, const toml::table& table, RecipeSource& source) {
-  toml.only_keys(table, "[[correction]]", Keys{"target", "joint", "joints", "rotation", "rotations", "clip", "time"});
+  toml.only_keys(table, "[[correction]]", recipe_keys_of("[[correction]]"));
   toml.require(table, "[[correction]]", "target");
   RecipeCorrection correction;
   read_name(toml, table, "target", "morph target", correction.target, source);
@@ -636,9 +633,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name, cons
   const toml::table& root = *parsed;
   Recipe recipe;
   recipe.source.file = name;
-  toml.only_keys(root, "a recipe",
-                 Keys{"input", "scale", "clips", "rig", "wire", "body", "bones", "material", "flesh", "region",
-                      "collider", "local", "paint", "pose", "correction", "motion", "keyframes", "reach"});
+  toml.only_keys(root, "a recipe", recipe_keys_of(""));
   toml.require(root, "a recipe", "input");
   read_path(toml, root, "input", folder, recipe.input);
   read_between(toml, root, "scale", "metres per unit of the input", 1e-6, 1e6, recipe.scale);
