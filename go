@@ -328,6 +328,7 @@ verb_alone() { SUPPLE_ALONE=1 verb_test -R runtime_alone "$@"; }
 # Soft motion in every place and size; ./go test tries a few of each.
 verb_nightly() {
   SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"
+  SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_cli_tests" --gtest_filter='ReportCli.WhatABenchmark*'
   # Hours: longer than any test may take there.
   SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_unit_tests" --gtest_filter='*ViolentMotionNight*'
 }

@@ -28,7 +28,7 @@ Result<std::vector<MeasuredRow>> parse_measured_rows(const std::string& name, st
 struct MeasuredRun {
   std::string bench;                        ///< "fem"
   bool there = false;                       ///< whether there is a CSV
-  std::vector<MeasuredRow> rows;            ///< of the CSV
+  std::vector<MeasuredRow> rows = {};       ///< of the CSV
   nlohmann::json about = nlohmann::json();  ///< of the run: null where nothing tells
 };
 

@@ -201,6 +201,7 @@ TEST_F(ReportCli, ThePageNeedsNothingElse) {
 }
 
 TEST_F(ReportCli, WhatABenchmarkLeavesBehindIsItsData) {
+  if (std::getenv("SUPPLE_NIGHTLY") == nullptr) GTEST_SKIP() << "measuring takes a while; ./go nightly does it";
   ASSERT_EQ(supple({"bench", "fem", "--quick", "--results", "results/new"}).code, 0);
   const nlohmann::json about = nlohmann::json::parse(slurp(folder / "results/new/fem.json"));
   EXPECT_EQ(about["sizes"], "quick");
