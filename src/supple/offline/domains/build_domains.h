@@ -39,7 +39,7 @@ struct PartPlan {
   MaterialModel material = MaterialModel::stvk;  ///< of which only this one has exact forces
   double tolerance = 0.02;                       ///< of the forces of others
   /// Where children hang. The static answers to their forces and torques come first in the basis, with how they curve,
-  /// at most two thirds of it: modes of the part alone learn slowly what its children do to it. build_domains() fills
+  /// nearly all of it at most: modes of the part alone learn slowly what its children do to it. build_domains() fills
   /// it.
   std::vector<InterfaceLoad> loads = {};
   int linear_modes = 0;                 ///< that the basis grows from; 0: as many as r needs
