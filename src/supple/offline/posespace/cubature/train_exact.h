@@ -13,6 +13,8 @@
 
 #include "supple/offline/posespace/cubature/train_cubature.h"
 
+#include <random>
+
 namespace supple {
 
 /// Fills all of the result but what belongs to vertices. `input.frames` and `input.teach` must be there.
