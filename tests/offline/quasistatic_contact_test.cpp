@@ -107,16 +107,22 @@ TEST(QuasistaticContact, APressedFactorIsThatOfTheMatrixWithItsSprings) {
     for (Index b = 0; b < rows; ++b) A.block_at(a, b) = wanted.block<3, 3>(3 * a, 3 * b);
   std::vector<Vec3> points;
   for (Index v = 0; v < rows; ++v) points.emplace_back(v, 0, 0);
-  std::vector<Eigen::Matrix3f> turn;
-  for (Index v = 0; v < first + rows; ++v)
-    turn.push_back(Eigen::AngleAxisf(0.3F * static_cast<float>(v), Eigen::Vector3f(1, 2, 3).normalized()).matrix());
   ContactSpring spring;
   spring.vertex = {first + 1, first + 3, 2, -1};  // one of them is none of the matrix's
   spring.weight = {1, -0.4, -0.6, 0};
   spring.normal = Vec3(1, -1, 2).normalized();
   spring.stiffness = 30;
   PressedFactor pressed(A, first, points);
-  for (const bool presses : {true, false, true}) {
+  struct Try {
+    bool presses;
+    float angle;
+  };
+  for (const auto& [presses, angle] : {Try{true, 0.3F}, Try{false, 0.3F}, Try{true, 0.3F}, Try{true, 0.5F}}) {
+    std::vector<Eigen::Matrix3f> turn;
+    for (Index v = 0; v < first + rows; ++v)
+      turn.push_back(
+          Eigen::AngleAxisf(angle * static_cast<float>(v), Eigen::Vector3f(1, 2, 3).normalized()).toRotationMatrix());
+    if (angle > 0.4F) pressed.forget();
     VecX along = VecX::Zero(3 * rows);
     for (std::size_t k = 0; k < 2 && presses; ++k)
       along.segment<3>(3 * (spring.vertex[k] - first)) =

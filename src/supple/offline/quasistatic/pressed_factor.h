@@ -22,6 +22,8 @@ class PressedFactor {
   /// Factors anew where the springs aren't those of the last time. `turn`: of each of the body's vertices.
   void press(std::span<const ContactSpring> springs, std::span<const Eigen::Matrix3f> turn);
   const BlockIncompleteCholesky& factor() const { return factor_; }
+  /// In another pose the same springs make another matrix.
+  void forget() { factor_ = {}; }
 
  private:
   /// Rows of what a spring holds; −1: none of ours.

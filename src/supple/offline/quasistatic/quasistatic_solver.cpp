@@ -313,6 +313,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   QuasistaticReport report;
   const auto start = Clock::now();
   turn(rotations);
+  pressed_boundary_.forget();
   if (!near) {
     springs_.clear();
     found_.clear();
