@@ -46,6 +46,7 @@ const std::vector<Writer>& all_writers() {
        "new.png",
        "",
        "x.glb"},
+      {"report", {"--results", "results", "-o", "OUT"}, "new.html", "", ""},
       {"convert", {"beam.veg", "OUT"}, "new.veg", "", "beam.veg"},
       {"mesh", {"skin.obj", "-o", "OUT", "--tets", "300"}, "new.veg", "", ""},
       {"modes", {"beam.veg", "--fix", "min-x", "-n", "2", "--vtu", "OUT"}, "new.vtu", "", ""},
@@ -87,6 +88,7 @@ class Outputs : public CliTest {
           "dt = 0.01\nduration = 0.05\n");
     spill(path("ball.csv"), "0,4.5,0.5,0.5\n0.01,4.4,0.5,0.5\n");
     spill(path("empty.html"), "<html><!--supple:data--></html>");
+    fs::create_directories(path("results/here"));
   }
 
   std::vector<std::string> command(const Writer& writer, const std::string& output) const {
@@ -138,8 +140,8 @@ TEST_F(Outputs, AreWrittenAndWrittenAgain) {
 
 /// So that a new verb is tried as well. Two write only what all verbs may: JSON, and tables like it.
 TEST_F(Outputs, EveryVerbIsTriedAndLooksAtAllItsFilesBeforeTheWork) {
-  std::map<std::string, std::vector<std::string>> calls = {{"compare", {"compare", "x.glb"}},
-                                                           {"bench", {"bench", "fem"}}};
+  std::map<std::string, std::vector<std::string>> calls = {
+      {"compare", {"compare", "x.glb"}}, {"bench", {"bench", "fem"}}, {"reference", {"reference", "missing.md"}}};
   for (const Writer& writer : all_writers())
     calls[writer.verb] = command(writer, "never" + fs::path(writer.output).extension().string());
   calls["inspect"].pop_back();  // its output is the JSON itself
