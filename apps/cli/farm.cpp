@@ -366,7 +366,7 @@ Status check(const Options& options) {
         "a farm divides clips whose frames don't depend on each other, which takes --engine quasistatic, not {}",
         options.engine));
   if (std::filesystem::exists(options.output) && !std::filesystem::is_directory(options.output))
-    return usage_error(fmt::format("-o {}: a farm writes into a folder, and this is a file", options.output));
+    return input_error(fmt::format("-o {}: a farm writes into a folder, and this is a file", options.output));
   return check_frames(options);
 }
 

@@ -157,7 +157,7 @@ RunCommand add(CLI::App& app) {
                  "in degrees, round the character and above it [three-quarter]")
       ->type_name("VIEW");
   app.add_option("--at", options->at, "One picture at this time of the clip instead of a film")
-      ->check(non_negative())
+      ->check(between(0, 1e6))
       ->type_name("S");
   app.add_flag("--no-map", options->without_map, "Without the map");
   return [options](Session& session) { return preview(*options, session); };

@@ -22,7 +22,7 @@ namespace {
 /// What --help calls the value of an option that takes no number.
 const std::set<std::string> words = {"FILE",   "OUT",    "DIR",    "TOML",   "NAME",  "WHICH",
                                      "FORMAT", "SELECT", "PATH",   "FOLDER", "MODEL", "VERSION",
-                                     "PARTS",  "SAMPLE", "[FILE]", "TEXT",   "OPTION"};
+                                     "PARTS",  "SAMPLE", "[FILE]", "TEXT",   "VIEW", "OPTION"};
 
 /// How to call each verb so that it gets as far as its inputs, which aren't there.
 const std::map<std::string, std::vector<std::string>> calls = {
@@ -44,6 +44,8 @@ const std::map<std::string, std::vector<std::string>> calls = {
     {"example", {"no such example"}},
     {"demo", {"no such sample"}},
     {"bench", {"no such benchmark"}},
+    {"report", {"-o", "x.html", "--results", "missing"}},
+    {"reference", {"missing.md"}},
 };
 
 class Numbers : public CliTest {

@@ -58,6 +58,7 @@ const std::vector<Writer>& all_writers() {
        "new.png",
        "",
        ""},
+      {"report", {"--results", "results", "-o", "OUT"}, "new.html", "", ""},
       {"convert", {"beam.veg", "OUT"}, "new.veg", "", "beam.veg"},
       {"mesh", {"skin.obj", "-o", "OUT", "--tets", "300"}, "new.veg", "", ""},
       {"modes", {"beam.veg", "--fix", "min-x", "-n", "2", "--vtu", "OUT"}, "new.vtu", "", ""},
@@ -99,6 +100,7 @@ class Outputs : public CliTest {
           "dt = 0.01\nduration = 0.05\n");
     spill(path("ball.csv"), "0,4.5,0.5,0.5\n0.01,4.4,0.5,0.5\n");
     spill(path("empty.html"), "<html><!--supple:data--></html>");
+    fs::create_directories(path("results/here"));
   }
 
   std::vector<std::string> command(const Writer& writer, const std::string& output) const {
@@ -150,7 +152,7 @@ TEST_F(Outputs, AreWrittenAndWrittenAgain) {
 
 /// So that a new verb is tried as well.
 TEST_F(Outputs, EveryVerbIsTriedAndLooksAtAllItsFilesBeforeTheWork) {
-  std::map<std::string, std::vector<std::string>> calls;
+  std::map<std::string, std::vector<std::string>> calls = {{"reference", {"reference", "missing.md"}}};
   for (const Writer& writer : all_writers())
     calls[writer.verb] = command(writer, "never" + fs::path(writer.output).extension().string());
   for (const char* verb : {"inspect", "compare", "bench"}) calls[verb].pop_back();  // their output is one of those
@@ -215,7 +217,7 @@ TEST_F(Outputs, AFullDiskLeavesWhatWasThere) {
     const fs::path output = folder / writer.output;
     if (!writer.in_folder.empty()) fs::create_directories(output);
     spill(result(writer, output), writer.verb == "simulate" ? "" : "old");
-    if (writer.verb == "init" || writer.verb == "example") fs::remove(result(writer, output));
+    if (writer.verb == "init" || writer.verb == "example" || writer.verb == "farm") fs::remove(result(writer, output));
     const std::string before = slurp(result(writer, output));
     const CliRun run = finish(start_without_space(command(writer, writer.output)));
     EXPECT_EQ(run.code, 1) << run.err;

@@ -31,6 +31,8 @@ class FarmScheduler {
   virtual Index most_tasks() const = 0;
   virtual Status submit(const FarmStage& stage, std::span<const Index> tasks) = 0;
   virtual Result<FarmQueue> look(const FarmStage& stage) = 0;
+  /// Do tasks end with this process? Those of a cluster don't.
+  virtual bool tasks_end_with_us() const { return false; }
   /// [s] between two looks.
   virtual double patience() const = 0;
   /// Ends what was handed in.

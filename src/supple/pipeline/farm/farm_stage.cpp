@@ -145,6 +145,11 @@ Result<FarmReport> run_farm_stage(const FarmStage& stage, FarmScheduler& schedul
       return failure("stopped");
     }
   }
+  // Another farm of the same plan may have done what a task of ours is still at.
+  while (scheduler.tasks_end_with_us()) {
+    const Result<FarmQueue> queue = scheduler.look(stage);
+    if (!queue.ok() || queue->running.empty() || !wait(0, progress)) break;
+  }
   return report;
 }
 

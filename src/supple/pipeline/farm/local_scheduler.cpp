@@ -27,6 +27,7 @@ class LocalScheduler final : public FarmScheduler {
   }
   Index most_tasks() const override { return std::numeric_limits<Index>::max(); }
   double patience() const override { return 0; }
+  bool tasks_end_with_us() const override { return true; }
 
   Status submit(const FarmStage& stage, std::span<const Index> tasks) override {
     waiting_.insert(waiting_.end(), tasks.begin(), tasks.end());
@@ -47,7 +48,7 @@ class LocalScheduler final : public FarmScheduler {
  private:
   Status start(const FarmStage& stage) {
     for (; running_.size() < slots_ && !waiting_.empty(); waiting_.pop_front())
-      SUPPLE_RETURN_IF_ERROR(start(stage, waiting_.front()));
+      if (!stage.done(waiting_.front())) SUPPLE_RETURN_IF_ERROR(start(stage, waiting_.front()));
     return {};
   }
 
