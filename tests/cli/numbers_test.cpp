@@ -22,7 +22,7 @@ namespace {
 /// What --help calls the value of an option that takes no number.
 const std::set<std::string> words = {"FILE",   "OUT",    "DIR",    "TOML",   "NAME",  "WHICH",
                                      "FORMAT", "SELECT", "PATH",   "FOLDER", "MODEL", "VERSION",
-                                     "PARTS",  "SAMPLE", "[FILE]", "TEXT",   "VIEW", "OPTION"};
+                                     "PARTS",  "SAMPLE", "[FILE]", "TEXT",   "VIEW",  "OPTION"};
 
 /// How to call each verb so that it gets as far as its inputs, which aren't there.
 const std::map<std::string, std::vector<std::string>> calls = {
