@@ -212,7 +212,7 @@ TEST(CalmSkin, SwingsAreWhatTheBodyGivesWayBy) {
   const Embedded e = embedded_limb();
   const ElasticBody elastic = ElasticBody::create(e.body.mesh, MaterialModel::linear).value();
   const std::vector<Index> held = hold_loose_pieces(e.body.mesh, e.body.fixed_vertices);
-  const MatX swings = sample_swings(elastic, held, {}, 1).value();
+  const MatX swings = sample_swings(e.body.mesh, elastic, held, {}, 1).value();
   // By another road: the farthest over all directions of an even push.
   const VecX farthest = flesh_compliance(elastic, held).value();
   for (Eigen::Index v = 0; v < farthest.size(); ++v) {
@@ -271,6 +271,30 @@ TEST(Bones, SmallPiecesOnOneJointAndNamedPartsAreHard) {
   character.meshes[0].name = "eyelid";
   const std::vector<char> lid = hard_vertices(character, rig, {}).value();
   EXPECT_EQ(std::count(lid.begin(), lid.end(), 1), 4);
+}
+
+TEST(CalmSkin, PiecesArePushedIndependently) {
+  // Two blocks side by side that don't touch, held at the bottom; alike pushes alone would always move them alike.
+  TetMesh mesh = make_tet_box(Vec3(1, 1, 1), {2, 2, 2});
+  const auto count = static_cast<Index>(mesh.vertices.size());
+  const TetMesh one = mesh;
+  for (const Vec3& x : one.vertices) mesh.vertices.push_back(x + Vec3(0, 0, 1.5));
+  for (const auto& element : one.elements) {
+    mesh.elements.push_back(element);
+    for (Index& v : mesh.elements.back()) v += count;
+  }
+  std::vector<Index> held;
+  for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+    if (mesh.vertices[v].y() < 1e-9) held.push_back(static_cast<Index>(v));
+  const ElasticBody elastic = ElasticBody::create(mesh, MaterialModel::linear).value();
+  const MatX swings = sample_swings(mesh, elastic, held, {}, 1e6).value();  // so large that gradients are nothing
+  int opposite = 0;
+  for (Eigen::Index c = 12; c < swings.cols(); ++c) {
+    const auto rows = 3 * static_cast<Eigen::Index>(count);
+    if (swings.col(c).head(rows).dot(swings.col(c).tail(rows)) < 0) ++opposite;
+  }
+  EXPECT_GT(opposite, 6);
+  EXPECT_LT(opposite, swings.cols() - 12 - 6);
 }
 
 TEST(FitRestShape, RigidMotionsAreFittedExactly) {

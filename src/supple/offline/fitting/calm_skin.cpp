@@ -3,6 +3,7 @@
 
 #include "supple/base/parallel.h"
 #include "supple/fem/linear_solver.h"
+#include "supple/mesh/topology.h"
 
 #include <algorithm>
 #include <random>
@@ -109,23 +110,42 @@ Status hang_again(const TetMesh& mesh, const std::vector<std::size_t>& moved, co
   return {};
 }
 
+constexpr int pushes = 12, mixtures = 36;
+
+/// Between −1 and 1.
+double next_number(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; }
+
 /// The twelve pushes by themselves, and mixtures: one column each.
 MatX push_mixtures() {
-  constexpr int pushes = 12, mixtures = 36;
   MatX mixed = MatX::Zero(pushes, pushes + mixtures);
   mixed.leftCols(pushes).setIdentity();
   std::mt19937_64 random(1);
   for (int c = pushes; c < pushes + mixtures; ++c) {
-    for (int r = 0; r < pushes; ++r) mixed(r, c) = static_cast<double>(random() >> 11) * 0x1p-52 - 1;
+    for (int r = 0; r < pushes; ++r) mixed(r, c) = next_number(random);
     mixed.col(c).normalize();
   }
   return mixed;
 }
 
+/// Pieces that don't hang together may be pushed each by its own.
+void part_pieces(const TetMesh& mesh, MatX& swings) {
+  const Components pieces = connected_components(mesh);
+  std::vector<Index> piece(mesh.vertices.size(), 0);
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e)
+    for (const Index v : mesh.elements[e]) piece[to_size(v)] = pieces.label[e];
+  std::mt19937_64 random(2);
+  for (Eigen::Index c = pushes; pieces.count > 1 && c < swings.cols(); ++c) {
+    std::vector<double> share(to_size(pieces.count));
+    for (double& s : share) s = next_number(random);
+    for (std::size_t v = 0; v < piece.size(); ++v)
+      swings.col(c).segment<3>(3 * static_cast<Eigen::Index>(v)) *= share[to_size(piece[v])];
+  }
+}
+
 }  // namespace
 
-Result<MatX> sample_swings(const ElasticBody& body, std::span<const Index> held, const RigidTransform& frame,
-                           double size) {
+Result<MatX> sample_swings(const TetMesh& mesh, const ElasticBody& body, std::span<const Index> held,
+                           const RigidTransform& frame, double size) {
   const Result<FreeVertices> free = FreeVertices::create(body, held);
   SUPPLE_RETURN_IF_ERROR(free);
   BlockMatrix K = body.make_matrix();
@@ -133,8 +153,8 @@ Result<MatX> sample_swings(const ElasticBody& body, std::span<const Index> held,
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), force, K);
   LinearSolver solver(*free, {});
   const Mat3 axes = frame.rotation.toRotationMatrix();
-  MatX ways(body.dof_count(), 12);
-  for (int k = 0; k < 12; ++k) {
+  MatX ways(body.dof_count(), pushes);
+  for (int k = 0; k < pushes; ++k) {
     VecX push = VecX::Zero(body.dof_count());
     for (Index v = 0; v < body.vertex_count(); ++v) {
       const Vec3 y = axes.transpose() * (body.rest_positions().segment<3>(3 * v) - frame.translation) / size;
@@ -145,7 +165,9 @@ Result<MatX> sample_swings(const ElasticBody& body, std::span<const Index> held,
       return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
     ways.col(k) = way;
   }
-  return MatX(ways * push_mixtures());
+  MatX swings = ways * push_mixtures();
+  part_pieces(mesh, swings);
+  return swings;
 }
 
 Result<Embedding> calm_skin(const TetMesh& mesh, const MatX& swings, const Surface& skin, std::span<const char> kept,

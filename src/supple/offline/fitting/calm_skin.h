@@ -31,10 +31,11 @@ struct CalmSettings {
   int rounds = 12;
 };
 
-/// How a body gives way to pushes: three rows for each vertex of the mesh, one column for each push. `frame`: the
-/// body's own axes from its middle; `size`: L [m]. Fails when the body isn't held everywhere.
-Result<MatX> sample_swings(const ElasticBody& body, std::span<const Index> held, const RigidTransform& frame,
-                           double size);
+/// How the body of a mesh gives way to pushes: three rows for each vertex, one column for each push. `frame`: the
+/// body's own axes from its middle; `size`: L [m]. In mixtures, pieces of the mesh that don't hang together are pushed
+/// independently. Fails when the body isn't held everywhere.
+Result<MatX> sample_swings(const TetMesh& mesh, const ElasticBody& body, std::span<const Index> held,
+                           const RigidTransform& frame, double size);
 
 /// `swings`: of the mesh. `kept`: for each vertex of the skin, whether it stays where it hangs.
 Result<Embedding> calm_skin(const TetMesh& mesh, const MatX& swings, const Surface& skin, std::span<const char> kept,

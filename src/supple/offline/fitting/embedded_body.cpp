@@ -65,7 +65,7 @@ Status calm_body(EmbeddedBody& body) {
   const Result<ElasticBody> elastic = ElasticBody::create(plain, MaterialModel::linear);
   SUPPLE_RETURN_IF_ERROR(elastic);
   const RigidTransform frame = own_frame(body.axes, body.skin.vertices);
-  const Result<MatX> swings = sample_swings(*elastic, held, frame, 0.5 * body.extent());
+  const Result<MatX> swings = sample_swings(body.mesh, *elastic, held, frame, 0.5 * body.extent());
   SUPPLE_RETURN_IF_ERROR(swings);
   Result<Embedding> calm = calm_skin(body.mesh, *swings, body.skin, body.hard, std::move(body.embedding));
   SUPPLE_RETURN_IF_ERROR(calm);
