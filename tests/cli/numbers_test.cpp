@@ -212,6 +212,8 @@ TEST_F(Numbers, OfClipsAndScalesAreUsersInput) {
   spill(path("wide.toml"), keyed("scale", "[1, 1, 1e30]"));
   expect_refusal({"bake", "far.toml", "-o", "x.glb"}, 3, "\"leap\" moves the joint \"up_1\" by 1e+30 m");
   expect_refusal({"bake", "wide.toml", "-o", "x.glb"}, 3, "\"leap\" scales the joint \"up_1\" by 1e+30");
+  spill(path("large.toml"), "input = \"fine.glb\"\nscale = 1e6\n");
+  expect_refusal({"bake", "large.toml", "-o", "x.glb"}, 3, "m tall; say with \"scale\"");
   spill(path("large.toml"), "input = \"late.glb\"\nscale = 1e12\n");
   expect_refusal({"bake", "large.toml", "-o", "x.glb"}, 3, "large.toml, line 2");
 }

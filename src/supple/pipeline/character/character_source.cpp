@@ -347,7 +347,8 @@ Status check_keys(const Recipe& recipe, const RawCharacter& character, const Cli
 
 /// Numbers that no character has come from a slip of units, and would end in a lack of memory or of digits.
 Status check_extents(const Recipe& recipe, const RawCharacter& character) {
-  constexpr double longest = 20000, smallest = 1e-6, largest = 1e7;  // [s], [m], [m]
+  // Flesh that sways as often is stiffer by the square of its size: of 100 km it is as much so as materials may be.
+  constexpr double longest = 20000, smallest = 1e-6, largest = 1e5;  // [s], [m], [m]
   for (const Clip& clip : character.clips) {
     if (!(clip.duration <= longest))
       return input_error(

@@ -172,7 +172,10 @@ constexpr RecipeKey table[] = {
      "`true`"},
     {"[[keyframes]]", "name", "of the clip", "required"},
     {"[[keyframes]]", "interpolation", "`\"step\"`, `\"linear\"`, `\"cubic\"`", "`\"linear\"`"},
-    {"[[keyframes]]", "[[keyframes.key]]", "moments of the clip, each a table", "at least one"},
+    {"[[keyframes]]", "[[keyframes.key]]",
+     "moments of the clip, each a table; of no clip may keys put a joint beyond 1e9 m or scale it more than 10,000 "
+     "times",
+     "at least one"},
     {"[[keyframes.key]]", "joint", "name of a joint", "required"},
     {"[[keyframes.key]]", "time", "s", "required"},
     {"[[keyframes.key]]", "rotation", "relative to the joint's rest, degrees about x, then y, then z", "one of"},
