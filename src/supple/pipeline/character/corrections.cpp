@@ -92,7 +92,8 @@ std::string told(const RecipeCorrection& correction) {
       correction.target, correction.joints.front(), r[0], r[1], r[2]);
 }
 
-/// Angles about x, then y, then z that make the rotation: R = Rz Ry Rx.
+}  // namespace
+
 Vec3 euler_degrees(const Quat& rotation) {
   const Mat3 r = rotation.toRotationMatrix();
   const double y = std::asin(std::clamp(-r(2, 0), -1.0, 1.0));
@@ -101,8 +102,6 @@ Vec3 euler_degrees(const Quat& rotation) {
   const double z = locked ? 0.0 : std::atan2(r(1, 0), r(0, 0));
   return Vec3(x, y, z) * (180 / std::numbers::pi);
 }
-
-}  // namespace
 
 std::vector<RecipeCorrection> recognise_corrections(const RawCharacter& character, std::span<const ExamplePose> poses,
                                                     std::vector<std::string>& remarks) {

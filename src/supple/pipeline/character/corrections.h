@@ -22,6 +22,9 @@ Status add_corrections(std::span<const ExamplePose> in_file, Recipe& recipe, Raw
 Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, std::size_t first_clip,
                         RawCharacter& character);
 
+/// Angles about x, then y, then z that make the rotation, R = Rz Ry Rx [degrees].
+Vec3 euler_degrees(const Quat& rotation);
+
 /// Poses of the recipe's corrections, in their order. Fails, with the line, on targets, joints and clips that don't
 /// exist, on poses that are the rest pose, and on a target that already belongs to one of `poses`.
 Result<std::vector<RecipePoseState>> correction_poses(const Recipe& recipe, const RawCharacter& character,
