@@ -17,7 +17,7 @@ namespace {
 
 constexpr int settling = 4;  ///< long steps that aren't kept
 /// What is learnt are shapes, of which coordinates keep the largest: how exactly steps are solved is no part of them.
-constexpr double surprise = 0.2, solver_tolerance = 1e-4;
+constexpr double surprise = 0.02, solver_tolerance = 1e-4;
 constexpr double damping_ratio = 0.2;
 
 /// Numbers that are the same with every library.
