@@ -85,16 +85,6 @@ void tell_drive(double exaggeration, Session& session) {
   session.result["exaggeration"] = exaggeration;
 }
 
-Result<double> baked_exaggeration(const Options& options, const CharacterSource& source, Session& session) {
-  const std::unique_ptr<BuildCache> cache = options.open_cache();
-  const Result<std::unique_ptr<SoftCharacter>> soft =
-      (*find_engine("posespace"))
-          ->build(std::make_shared<const CharacterSource>(source), session.progress,
-                  cache ? *cache : StageStore::none());
-  SUPPLE_RETURN_IF_ERROR(soft);
-  return (*soft)->exaggeration();
-}
-
 Status compare_table(const Options& options, CharacterSource source, Session& session) {
   CompareSettings settings;
   settings.clip = options.clip;
@@ -108,15 +98,11 @@ Status compare_table(const Options& options, CharacterSource source, Session& se
   // A wrong name is told before the minutes that follow.
   if (const Result<Index> clip = clip_to_compare(source, options.clip); !clip.ok())
     return about(options.input, clip.error());
-  if (!options.plain_drive) {
-    const Result<double> found = baked_exaggeration(options, source, session);
-    if (!found.ok()) return about(options.input, found.error());
-    settings.simulate.exaggeration = *found;
-  }
+  settings.as_baked = !options.plain_drive;
   const Result<CompareReport> report = compare_full(std::move(source), settings, session.progress);
   if (!report.ok()) return about(options.input, report.error());
   tell(options, *report, session);
-  tell_drive(settings.simulate.exaggeration, session);
+  tell_drive(report->exaggeration, session);
   fill(options, *report, session.result);
   return {};
 }

@@ -88,12 +88,13 @@ TEST(RigAccelerations, AreThoseOfTheJointsAndOfTheWhole) {
 }
 
 /// A limb that stands, and then is shaken sideways.
-MotionRun shaken(const SoftLimb& limb, double size) {
+MotionRun shaken(const SoftLimb& limb, double size, int finer = 1) {
   MotionRun run;
   run.clip = 3;
-  for (int k = 0; k < 60; ++k) {
+  run.finer = finer;
+  for (int k = 0; k < 60 * finer; ++k) {
     LimbMotion motion;
-    const double time = std::max(0.0, (k - 12) * MotionRun::step);
+    const double time = std::max(0.0, k * run.time_step() - 12 * MotionRun::step);
     motion.root.translation = size * std::sin(12 * time) * std::min(1.0, 4 * time) * Vec3::UnitX();
     const CharacterPose pose = limb_pose(limb, motion);
     run.placements.push_back(pose.placement);
@@ -122,6 +123,34 @@ TEST(MotionRuns, ShowWhatTheFullSimulationDoes) {
   EXPECT_LT(shapes.displacements.col(0).norm(), 1e-9);
   EXPECT_GT(shapes.displacements.col(27).cwiseAbs().maxCoeff(), 1e-3);
   EXPECT_EQ(shapes.displacements.leftCols(28), shapes.displacements.rightCols(28));
+}
+
+/// Of second order, so a quarter of the step leaves a sixteenth of the error; the finest has some of its own.
+TEST(MotionRuns, ShorterStepsTellTheSameMomentsMoreExactly) {
+  const SoftLimb limb = make_soft_limb({.cells = {2, 6, 2}});
+  const auto moments = [&](int finer) {
+    std::vector<MotionRun> runs(1, shaken(limb, 0.02, finer));
+    runs.front().every = finer;
+    return simulate_runs(taught_body(limb), runs).displacements;
+  };
+  const MatX coarse = moments(1), fine = moments(4), finest = moments(16);
+  ASSERT_EQ(coarse.cols(), 56);  // 60 but for the start
+  ASSERT_EQ(fine.cols(), 56);
+  ASSERT_EQ(finest.cols(), 56);
+  EXPECT_GT((coarse - finest).norm(), 0.01 * finest.norm());
+  EXPECT_LT((fine - finest).norm(), (coarse - finest).norm() / 8);
+}
+
+/// Motion much slower than the flesh's own, so small that flesh is as stiff as at rest, becomes e times as large.
+TEST(MotionRuns, AreDrivenAsHardAsTheBodySays) {
+  const SoftLimb limb = make_soft_limb({.cells = {2, 6, 2}});
+  TaughtBody body = taught_body(limb);
+  const std::vector<MotionRun> runs(1, shaken(limb, 1e-4));
+  const MatX plain = simulate_runs(body, runs).displacements;
+  body.exaggeration = 8;
+  const MatX driven = simulate_runs(body, runs).displacements;
+  ASSERT_GT(plain.norm(), 0);
+  EXPECT_NEAR(driven.norm() / plain.norm(), 8, 0.8);
 }
 
 TEST(MotionRuns, WhatFliesApartIsLeftOut) {

@@ -213,6 +213,8 @@ TEST_F(RecipeTest, WrongUnitsAreToldWhatToWrite) {
 }
 
 TEST_F(RecipeTest, PatchesAreRefusedWithTheirLine) {
+  expect_refusal("[flesh]\nlocal = false\n[[local]]\nname = \"a\"\njoints = [\"b\"]\n", "line 3",
+                 "\"local = false\" would not use");
   expect_refusal("[[local]]\njoints = [\"head\"]\n", "line 2", "needs the key \"name\"");
   expect_refusal("[[local]]\nname = \"head\"\n", "line 2", "to say where it is");
   expect_refusal("[[local]]\nname = \"a\"\njoint = [\"head\"]\n", "line 4", "did you mean \"joints\"?");

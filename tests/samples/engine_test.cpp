@@ -9,6 +9,7 @@
 #include "supple/pipeline/character/bake.h"
 #include "supple/pipeline/character/compare_engines.h"
 #include "supple/pipeline/character/compare_full.h"
+#include "supple/pipeline/character/engine_posespace.h"
 #include "supple/pipeline/character/exaggeration.h"
 #include "supple/pipeline/character/feel.h"
 #include "supple/rig/motion/clip_motion.h"
@@ -142,6 +143,22 @@ TEST_F(EngineSeam, MotionComesIntoTheRangeOfItsFeel) {
         << to_string(feel) << ": " << shown.rms << " of " << range.least_rms << ", peak " << shown.peak;
     EXPECT_EQ(std::get<CharacterAsset>(soft->asset()).exaggeration, gain);
   }
+}
+
+/// What a model is taught at is found before there is one, by other steps over parts of the clips.
+TEST_F(EngineSeam, ARehearsalTellsHowHardFleshWillBeDriven) {
+  Recipe own = recipe();
+  own.material.frequency = 10;  // Hz: has to be driven much harder to be seen
+  const BuiltCharacter built = build_character(own, folder()).value();
+  const auto source = std::make_shared<const CharacterSource>(load_source(own, folder()).value());
+  const Soft soft = soft_character(source, built.reduced).value();
+  EXPECT_EQ(soft->exaggeration(), built.reduced.exaggeration);
+  const double gain = find_exaggeration(*soft);
+  ASSERT_GT(gain, 3) << "flesh is driven as it comes, so nothing is tried";
+  EXPECT_GT(built.reduced.exaggeration, gain / 2);
+  EXPECT_LT(built.reduced.exaggeration, gain * 2);
+  own.flesh.limit = false;
+  EXPECT_EQ(build_character(own, folder()).value().reduced.exaggeration, 1);
 }
 
 TEST_F(EngineSeam, ExaggerationIsPartOfTheAssetAndWhatIsAskedForComesOnTop) {

@@ -15,7 +15,9 @@
 namespace supple {
 namespace {
 
-constexpr std::size_t settling = 4, every = 2;  ///< steps that aren't kept, and of which one is
+constexpr int settling = 4;  ///< long steps that aren't kept
+/// What is learnt are shapes, of which coordinates keep the largest: how exactly steps are solved is no part of them.
+constexpr double surprise = 0.02, solver_tolerance = 1e-4;
 constexpr double damping_ratio = 0.2;
 
 /// Numbers that are the same with every library.
@@ -155,10 +157,11 @@ VecX turned_acceleration(const TaughtBody& body, const MotionRun& run, std::size
   VecX result(3 * std::ssize(turns));
   const bool first = points.empty();
   points.resize(turns.size());
-  FleshDrive drive(teaching_settings(body));
+  const double h = run.time_step();
+  FleshDrive drive(teaching_settings(body, h));
   for (std::size_t v = 0; v < turns.size(); ++v) {
     const auto at = [&](std::size_t i) -> Vec3 { return run.placements[middle + i - 1] * x[i][v]; };
-    const Vec3 a = drive((at(2) - 2 * at(1) + at(0)) / (MotionRun::step * MotionRun::step), points[v], first);
+    const Vec3 a = drive((at(2) - 2 * at(1) + at(0)) / (h * h), points[v], first);
     const Quat turn = run.placements[middle].rotation * unit_quaternion(turns[v].data());
     result.segment<3>(3 * static_cast<Eigen::Index>(v)) = turn.conjugate() * a;
   }
@@ -178,9 +181,10 @@ VecX turned_back(const FullPoseDynamics& full) {
 /// The shapes of one run, one moment per column; none where it flies apart.
 TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
   TaughtShapes shapes;
-  Result<FullPoseDynamics> full =
-      FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, teaching_settings(body), body.frames);
+  Result<FullPoseDynamics> full = FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest,
+                                                           teaching_settings(body, run.time_step()), body.frames);
   if (!full.ok()) return shapes;
+  full->set_surprise(surprise);
   const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, body.material);
   if (!elastic.ok()) return shapes;
   std::vector<VecX> kept;
@@ -193,7 +197,7 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
     const bool broken = report.recovered;
     const double farthest = full->displacements().cwiseAbs().maxCoeff();
     if (broken || !(farthest <= 0.5 * body.extent)) break;
-    if (k < settling || k % every != 0) continue;
+    if (k < to_size(settling * run.finer) || k % to_size(run.every) != 0) continue;
     kept.push_back(body.frames != nullptr ? turned_back(*full) : full->displacements());
     shapes.poses.push_back(run.poses[k]);
     shapes.clips.push_back(run.clip);
@@ -205,14 +209,14 @@ TaughtShapes simulate_run(const TaughtBody& body, const MotionRun& run) {
 
 }  // namespace
 
-SoftStepSettings teaching_settings(const TaughtBody& body) {
+SoftStepSettings teaching_settings(const TaughtBody& body, double time_step) {
   const RayleighDamping damping = rayleigh_damping(body.frequency, damping_ratio);
   SoftStepSettings settings;
-  // What is learnt are shapes, of which coordinates keep the largest: a ten-thousandth of a step is no part of them.
-  settings.solver_tolerance = 1e-4;
+  settings.solver_tolerance = solver_tolerance;
   settings.most_acceleration = body.most_acceleration;
+  settings.exaggeration = body.exaggeration;
   settings.flesh_frequency = body.frequency;
-  settings.time_step = MotionRun::step;
+  settings.time_step = time_step;
   settings.mass_damping = damping.mass;
   settings.stiffness_damping = damping.stiffness;
   return settings;

@@ -28,15 +28,20 @@
 
 namespace supple {
 
-/// A stretch of motion in steps of `step`.
+/// A stretch of motion in steps that are `finer` times shorter than `step`. Smooth motion may be learnt from in long
+/// steps; clips stop and start at their keys, and flesh that is driven hard by them takes shorter ones: what long steps
+/// make of them is another motion, and takes longer to solve.
 struct MotionRun {
   static constexpr double step = 1.0 / 60;  ///< [s]
   static constexpr int made_up = -1;
   std::vector<RigidTransform> placements;
   std::vector<std::vector<double>> poses;  ///< beside them
   int clip = made_up;                      ///< that it is a part of
+  int finer = 1;
+  int every = 2;  ///< so many steps one moment is learnt from
 
   std::size_t length() const { return poses.size(); }
+  double time_step() const { return step / finer; }  ///< [s]
 };
 
 /// What made-up motion is like.
@@ -70,15 +75,16 @@ struct TaughtBody {
   std::shared_ptr<const Rig> rest;  ///< Φ over the mesh
   double frequency = 4;             ///< of the flesh [Hz], for its damping
   double most_acceleration = 0;     ///< [m/s²], see FleshDrive; 0: any
+  double exaggeration = 1;          ///< likewise: flesh learns where it will be driven to
   double extent = 1;                ///< of the character [m]
   /// How vertices turn: the bent character itself is simulated. Null: the neutral pose, pushed.
   const FrameSites* frames = nullptr;
 };
 
-/// How the runs are simulated: their steps, and the damping of flesh that nobody has said anything of.
-SoftStepSettings teaching_settings(const TaughtBody& body);
+/// How runs are simulated: the drive of their rig, and the damping of flesh that nobody has said anything of.
+SoftStepSettings teaching_settings(const TaughtBody& body, double time_step = MotionRun::step);
 
-/// Simulates the runs and keeps every second moment but for the start. What flies apart is left out.
+/// Simulates the runs and keeps every so many moments but for the start. What flies apart is left out.
 TaughtShapes simulate_runs(const TaughtBody& body, std::span<const MotionRun> runs,
                            Progress& progress = Progress::silent());
 

@@ -38,9 +38,9 @@ std::optional<double> estimate_error(const TaughtBody& body, const Embedding& sk
                                      const std::shared_ptr<const PoseSpaceModel>& model,
                                      std::span<const MotionRun> runs) {
   if (skin.size() == 0) return {};
-  const SoftStepSettings settings = teaching_settings(body);
   std::vector<std::optional<Squares>> each(runs.size());
   parallel_for(std::ssize(runs), 1, [&](std::int64_t k) {
+    const SoftStepSettings settings = teaching_settings(body, runs[to_size(k)].time_step());
     Result<FullPoseDynamics> full =
         FullPoseDynamics::create(body.mesh, body.material, body.fixed, body.rest, settings, body.frames);
     Result<PoseSpaceDynamics<float>> reduced = PoseSpaceDynamics<float>::create(model, settings);

@@ -39,29 +39,37 @@ std::vector<ClipMoment> typical_starts(const RawCharacter& character, double len
 
 std::vector<MotionRun> known_runs(const RawCharacter& character, const CharacterRig& rig, int steps, double extent) {
   constexpr double length = 1.0;
+  constexpr int finer = 4;  // the steps of a bake
   std::vector<MotionRun> runs;
   const std::vector<ClipMoment> starts = typical_starts(character, length);
   const auto each = starts.empty() ? 0 : std::clamp(steps / static_cast<int>(starts.size()), 18, 120);
-  CharacterPose pose = rig.neutral();
   for (const ClipMoment& start : starts) {
-    const ClipMotion motion(rig, *start.clip, false, extent);
-    MotionRun run;
+    MotionRun run = run_of_clip(rig, *start.clip, start.time, each, extent, finer);
     run.clip = static_cast<int>(start.clip - character.clips.data());
-    double last = start.time;
-    for (int k = 0; k < each; ++k) {
-      const double time = start.time + k * MotionRun::step;
-      if (time > start.clip->duration + 1e-9 || motion.is_cut(last, time)) break;
-      motion.sample(time, pose);
-      run.placements.push_back(pose.placement);
-      run.poses.push_back(pose.p);
-      last = time;
-    }
-    if (run.length() > 9) runs.push_back(std::move(run));
+    run.every = finer;
+    if (run.length() > to_size(9 * finer)) runs.push_back(std::move(run));
   }
   return runs;
 }
 
 }  // namespace
+
+MotionRun run_of_clip(const CharacterRig& rig, const Clip& clip, double start, int steps, double extent, int finer) {
+  const ClipMotion motion(rig, clip, false, extent);
+  CharacterPose pose = rig.neutral();
+  MotionRun run;
+  run.finer = finer;
+  double last = start;
+  for (int k = 0; k < finer * steps; ++k) {
+    const double time = start + k * run.time_step();
+    if (time > clip.duration + 1e-9 || motion.is_cut(last, time)) break;
+    motion.sample(time, pose);
+    run.placements.push_back(pose.placement);
+    run.poses.push_back(pose.p);
+    last = time;
+  }
+  return run;
+}
 
 std::vector<ReducePose> clip_poses(const RawCharacter& character, const CharacterRig& rig) {
   std::vector<ReducePose> poses;

@@ -19,6 +19,10 @@ struct MotionToLearn {
 KnownMotion known_motion(const RawCharacter& character, const CharacterRig& rig, const Rig& rest, const TetMesh& mesh,
                          const MotionToLearn& learnt);
 
+/// A clip from a moment on for so many long steps, taken in `finer` ones, or up to its end or its next cut; `extent`:
+/// the character's [m].
+MotionRun run_of_clip(const CharacterRig& rig, const Clip& clip, double start, int steps, double extent, int finer);
+
 /// The accelerations of vertices in known motion, root mean square [m/s²]; 0 where none is known.
 double vigour_of(const KnownMotion& motion);
 

@@ -264,6 +264,7 @@ class Reduction {
             .rest = rest_,
             .frequency = reduced_.flesh_frequency,
             .most_acceleration = settings_.most_acceleration,
+            .exaggeration = settings_.exaggeration,
             .extent = height_,
             .frames = bent ? &reduced_.frames : nullptr};
   }
@@ -313,7 +314,9 @@ class Reduction {
                          .contacts = constraints_,
                          .height = height_,
                          .size = available / 2,
-                         .exact_strain = exact_strain()};
+                         .exact_strain = exact_strain(),
+                         .most_acceleration = settings_.most_acceleration,
+                         .exaggeration = settings_.exaggeration};
     if (settings_.store != &StageStore::none()) {
       const std::optional<ContentHash> content = content_of(input);
       if (content) store_ = settings_.store, content_ = *content;
@@ -411,6 +414,7 @@ class Reduction {
     model.correction_poses = correction_poses(*model.rest, cubature.between);
     model.height = height_;
     reduced_.most_acceleration = settings_.most_acceleration;
+    reduced_.exaggeration = settings_.exaggeration;
     for (std::size_t i = 0; i < reduced_.poses.size(); ++i) {
       const MatX M_basis = multiply_columns(elastic.consistent_mass(), reduced_.poses[i].basis);
       for (std::size_t j = 0; j <= i; ++j) model.mass.emplace_back(M_basis.transpose() * reduced_.poses[j].basis);

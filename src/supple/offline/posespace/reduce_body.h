@@ -23,6 +23,7 @@ struct ReduceSettings {
   /// [Hz]; scales the stiffness of all elements so that flesh_frequency() is this. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
   double most_acceleration = 0;  ///< that flesh is shaken with while its motion is learnt [m/s²]; 0: any
+  double exaggeration = 1;       ///< likewise, of slow motion (runtime/flesh_drive.h)
   int size = 45;                 ///< r; 0: as `automatic` asks
   SizeSettings automatic;        ///< for a body that says nothing of its size
   double cubature_tolerance = 0.02;
@@ -66,6 +67,7 @@ struct ReducedBody {
   VecX frequencies;              ///< of the linear modes [Hz]
   double flesh_frequency = 0;    ///< [Hz]
   double most_acceleration = 0;  ///< [m/s²], of the settings
+  double exaggeration = 1;       ///< likewise
   double young = 0;              ///< of the softest element [Pa]
   double elastic_error = 0;      ///< of cubature, on samples that weren't trained with, in the poses of the model …
   double posed_error = 0;        ///< … and in others that the character takes …

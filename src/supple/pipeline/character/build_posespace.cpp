@@ -2,8 +2,10 @@
 #include "supple/pipeline/character/build_posespace.h"
 
 #include "supple/base/clock.h"
+#include "supple/offline/fitting/flesh_frequency.h"
 #include "supple/offline/fitting/flesh_stiffness.h"
 #include "supple/offline/posespace/known_motion.h"
+#include "supple/pipeline/character/rehearsal.h"
 
 #include <algorithm>
 #include <numbers>
@@ -48,6 +50,26 @@ ReduceSettings reduce_settings(const Recipe& recipe) {
 RawCharacter without_clip(RawCharacter character, const std::string& name) {
   if (!name.empty()) std::erase_if(character.clips, [&](const Clip& clip) { return clip.name == name; });
   return character;
+}
+
+/// Of a body with its final materials, before it is reduced.
+Result<double> rehearse(const CharacterSource& source, const EmbeddedBody& body, std::shared_ptr<const Rig> rest,
+                        const ReduceSettings& settings, int coordinates, Progress& progress) {
+  const std::vector<Index> fixed = hold_loose_pieces(body.mesh, body.fixed_vertices);
+  if (fixed.size() == body.mesh.vertices.size()) return 1;
+  const Result<ElasticBody> elastic = ElasticBody::create(body.mesh, settings.material);
+  SUPPLE_RETURN_IF_ERROR(elastic);
+  const Result<double> frequency = flesh_frequency(*elastic, fixed);
+  SUPPLE_RETURN_IF_ERROR(frequency);
+  return rehearsed_exaggeration(source,
+                                {.mesh = body.mesh,
+                                 .material = settings.material,
+                                 .fixed = fixed,
+                                 .rest = std::move(rest),
+                                 .frequency = *frequency,
+                                 .most_acceleration = settings.most_acceleration,
+                                 .extent = body.extent()},
+                                body.embedding, std::clamp(2 * coordinates, 90, 180), progress);
 }
 
 constexpr int least_modes = 4;
@@ -132,6 +154,9 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
       bearable_acceleration(tuned.mesh, tuned.fixed_vertices, settings.material, bearable_share(recipe));
   SUPPLE_RETURN_IF_ERROR(bearable);
   settings.most_acceleration = *bearable;
+  const Result<double> exaggeration = rehearse(source, tuned, rest, settings, learnt.coordinates, progress);
+  SUPPLE_RETURN_IF_ERROR(exaggeration);
+  settings.exaggeration = *exaggeration;
   const RawCharacter shown = without_clip(source.character, unseen);
   learnt.vigour = vigour_of(motion);
   if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, learnt);

@@ -9,6 +9,8 @@
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/pipeline/character/compare_engines.h"
+#include "supple/pipeline/character/engine_posespace.h"
+#include "supple/pipeline/character/exaggeration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +40,13 @@ Status measure_truth(const FullComparison& comparison, const CompareSettings& se
   if (!settings.truth) return {};
   SUPPLE_RETURN_IF_ERROR(measure(4, 1, report.truth_error_quarter));
   return measure(1, converged, report.truth_error_newton);
+}
+
+Result<double> baked_exaggeration(const BuiltCharacter& built, Progress& progress) {
+  const Result<std::unique_ptr<SoftCharacter>> soft =
+      soft_character(std::make_shared<const CharacterSource>(built.source), built.reduced);
+  SUPPLE_RETURN_IF_ERROR(soft);
+  return find_exaggeration(**soft, progress);
 }
 
 double median(std::vector<double>& values) {
@@ -223,7 +232,7 @@ double FullComparison::projection_error(const ReducedBody& reduced, std::span<co
   return total > 0 ? std::sqrt(left / total) : 0;
 }
 
-Result<CompareReport> compare_full(CharacterSource source, const CompareSettings& settings, Progress& progress) {
+Result<CompareReport> compare_full(CharacterSource source, CompareSettings settings, Progress& progress) {
   const Result<Index> chosen = clip_to_compare(source, settings.clip);
   SUPPLE_RETURN_IF_ERROR(chosen);
   // Rest shapes don't depend on the number of coordinates, so the character is built with the first that was asked for.
@@ -232,8 +241,14 @@ Result<CompareReport> compare_full(CharacterSource source, const CompareSettings
   SUPPLE_RETURN_IF_ERROR(built);
   const Recipe& recipe = built->source.recipe;
   const Clip* clip = &built->character().clips[to_size(*chosen)];
+  if (settings.as_baked) {
+    const Result<double> found = baked_exaggeration(*built, progress);
+    SUPPLE_RETURN_IF_ERROR(found);
+    settings.simulate.exaggeration = *found;
+  }
   CompareReport report;
   report.clip = clip->name;
+  report.exaggeration = settings.simulate.exaggeration;
   FullComparison comparison(*built, *clip, settings);
   SUPPLE_RETURN_IF_ERROR(comparison.run_full(report, progress));
   SUPPLE_RETURN_IF_ERROR(measure_truth(comparison, settings, report, progress));

@@ -40,7 +40,8 @@ struct CompareRow {
 struct CompareReport {
   std::string clip;
   int steps = 0;
-  double peak = 0;  ///< of the full simulation, share of the height
+  double exaggeration = 1;  ///< that both were driven with
+  double peak = 0;          ///< of the full simulation, share of the height
   double full_step_seconds = 0;
   /// Of the full simulation itself, against one of half the step, of a quarter of it, and of converged steps.
   std::optional<double> truth_error, truth_error_quarter, truth_error_newton;
@@ -54,6 +55,7 @@ struct CompareSettings {
   double most_seconds = 2;  ///< of the clip
   bool ladder = true;       ///< whether the truth's own error, runs in the basis and unseen clips are measured, too
   bool truth = false;       ///< whether the truth's own error is measured in all ways
+  bool as_baked = true;     ///< driven as a bake of the character is: `simulate.exaggeration` is found (exaggeration.h)
   SimulateSettings simulate;
 };
 
@@ -109,7 +111,7 @@ class FullComparison {
   FullRun run_;
 };
 
-Result<CompareReport> compare_full(CharacterSource source, const CompareSettings& settings,
+Result<CompareReport> compare_full(CharacterSource source, CompareSettings settings,
                                    Progress& progress = Progress::silent());
 
 }  // namespace supple

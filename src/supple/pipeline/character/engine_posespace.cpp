@@ -36,6 +36,7 @@ CharacterAsset asset_of(const Recipe& recipe, const ReducedBody& reduced) {
   asset.model = reduced.model;
   asset.flesh_frequency = reduced.flesh_frequency;
   asset.most_acceleration = reduced.most_acceleration;
+  asset.exaggeration = reduced.exaggeration;  // until it is found with the model
   asset.facts = {.tets = static_cast<Index>(reduced.mesh.elements.size()),
                  .vertices = static_cast<Index>(reduced.mesh.vertices.size()),
                  .held_vertices = static_cast<Index>(reduced.fixed.size()),
@@ -331,6 +332,15 @@ class PoseSpaceEngine final : public CharacterEngine {
 const CharacterEngine& posespace_engine() {
   static const PoseSpaceEngine engine;
   return engine;
+}
+
+Result<std::unique_ptr<SoftCharacter>> soft_character(std::shared_ptr<const CharacterSource> source,
+                                                      const ReducedBody& reduced) {
+  const Result<std::string> bytes = encode_character(asset_of(source->recipe, reduced));
+  SUPPLE_RETURN_IF_ERROR(bytes);
+  Result<CharacterAsset> asset = decode(*bytes);
+  SUPPLE_RETURN_IF_ERROR(asset);
+  return PoseSpaceCharacter::create(std::move(source), std::move(*asset));
 }
 
 Result<SimulatedClip> simulate_clip(const std::shared_ptr<const PoseSpaceModel>& model, double flesh_frequency,

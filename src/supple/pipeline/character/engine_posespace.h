@@ -9,7 +9,13 @@
 
 namespace supple {
 
+struct ReducedBody;
+
 const CharacterEngine& posespace_engine();
+
+/// The character whose body was reduced, as the shipped file would move it; its exaggeration is that of its rehearsal.
+Result<std::unique_ptr<SoftCharacter>> soft_character(std::shared_ptr<const CharacterSource> source,
+                                                      const ReducedBody& reduced);
 
 /// One clip with a model of this engine: the state of the result is q. `flesh_frequency` [Hz] is what damping is
 /// derived from.

@@ -94,25 +94,14 @@ bool is_exaggerated(const SoftCharacter& soft) {
 
 double seek_exaggeration(const SoftCharacter& soft, Progress& progress) {
   constexpr int most_tries = 6;
-  constexpr double least_power = 0.4;  // that motion follows the gain with
-  constexpr double most_step = 30;
   const Recipe& recipe = soft.source().recipe;
   const std::vector<Index> clips =
       liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips);
-  double gain = 1, power = 1, last_gain = 1, last_peak = 0;
-  for (int tries = 0; tries < most_tries && !progress.cancelled(); ++tries) {
-    const std::optional<ShownMotion> shown = show(soft, clips, gain, progress);
-    if (!shown) break;
-    if (last_peak > 0 && shown->peak > 0)
-      power = std::clamp(std::log(shown->peak / last_peak) / std::log(gain / last_gain), least_power, 1.0);
-    last_gain = gain, last_peak = shown->peak;
-    const double factor = towards_range(*shown, numbers_of(recipe.flesh.feel).shown);
-    const double step = std::clamp(std::pow(factor, 1 / power), 1 / most_step, most_step);
-    const double next = std::clamp(gain * step, least_gain, most_gain);
-    if (std::abs(next / gain - 1) < 0.02) break;
-    gain = next;
-  }
-  return std::round(100 * gain) / 100;
+  return seek_gain(soft.exaggeration(), most_tries, numbers_of(recipe.flesh.feel).shown,
+                   [&](double gain) -> std::optional<ShownMotion> {
+                     if (progress.cancelled()) return {};
+                     return show(soft, clips, gain, progress);
+                   });
 }
 
 /// What the exaggeration is found from: the model, the rig, the clips, and how the flesh shall feel, but not the amount
@@ -159,6 +148,28 @@ Result<TonedRun> simulate_in_range(const SoftCharacter& soft, const Clip& clip, 
   SUPPLE_RETURN_IF_ERROR(part);
   result->run = std::move(*part);
   return result;
+}
+
+double seek_gain(double first, int most_tries, const ShownRange& range,
+                 const std::function<std::optional<ShownMotion>(double)>& show) {
+  constexpr double least_power = 0.4;  // that motion follows the gain with
+  constexpr double most_step = 30;
+  double gain = std::clamp(first, least_gain, most_gain), power = 1, last_gain = gain, last_peak = 0;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::optional<ShownMotion> shown = show(gain);
+    if (!shown) {
+      gain = last_gain;
+      break;
+    }
+    if (last_peak > 0 && shown->peak > 0)
+      power = std::clamp(std::log(shown->peak / last_peak) / std::log(gain / last_gain), least_power, 1.0);
+    last_gain = gain, last_peak = shown->peak;
+    const double step = std::clamp(std::pow(towards_range(*shown, range), 1 / power), 1 / most_step, most_step);
+    const double next = std::clamp(gain * step, least_gain, most_gain);
+    if (std::abs(next / gain - 1) < 0.02) break;
+    gain = next;
+  }
+  return std::round(100 * gain) / 100;
 }
 
 double towards_range(const ShownMotion& shown, const ShownRange& range) {

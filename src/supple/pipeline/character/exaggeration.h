@@ -8,6 +8,9 @@
 
 #include "supple/pipeline/character/engine.h"
 
+#include <functional>
+#include <optional>
+
 namespace supple {
 
 /// How far the skin moves, as shares of the height.
@@ -19,6 +22,11 @@ struct ShownRange;
 
 /// What the drive is to be multiplied with for motion to come into the range; 1 where it is.
 double towards_range(const ShownMotion& shown, const ShownRange& range);
+
+/// Turns the drive up or down, from `first` on and at most so many times, until what `show` sees of a gain is in the
+/// range. Where it sees nothing, the last gain is taken with which it did.
+double seek_gain(double first, int most_tries, const ShownRange& range,
+                 const std::function<std::optional<ShownMotion>(double gain)>& show);
 
 /// The gain of what drives a character's flesh, by its liveliest clips; 1 where it has none, where their motion isn't
 /// limited (--no-limit: flesh as physics has it), and where the recipe says by how much of the height it shall move.

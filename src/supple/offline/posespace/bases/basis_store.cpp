@@ -29,8 +29,9 @@ std::optional<ContentHash> content_of(const PoseBasesInput& input) {
   add_content(content, input.mesh);
   content.add(input.body.material()).add(input.fixed).add(input.height);
   content.add(input.motion.accelerations).add(input.exact_strain);
+  content.add(input.most_acceleration).add(input.exaggeration);
   for (const MotionRun& run : input.motion.runs) {
-    content.add(run.clip).add(run.length());
+    content.add(run.clip).add(run.length()).add(run.finer).add(run.every);
     for (const auto& p : run.poses) content.add(p);
     for (const RigidTransform& place : run.placements) {
       for (const double x : place.translation) content.add(x);

@@ -16,7 +16,7 @@ namespace supple {
 namespace {
 
 /// Of each kind of shapes against known motion; chosen on clips that were, and that weren't, known.
-constexpr double made_up_share = 1, rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
+constexpr double made_up_share = 0.7, rig_share = 0.3, mode_share = 0.2, derivative_share = 0.1;
 /// Where strain is exact, shapes of flesh at rest in the neutral pose count for little: they are there to be pulled at.
 constexpr double rest_share = 0.05;
 /// Of elastic energy in what directions are chosen by.

@@ -5,7 +5,7 @@
 //   known motion         how flesh sways over stretches of the clips, far enough to stiffen                        1
 //                        (dynamics/motion_runs.h); clips count as the fourth root of their size, so that a hop
 //                        doesn't drown a wave
-//   made-up motion       the same under motion of the rig that nobody has shown                                   1
+//   made-up motion       the same under motion of the rig that nobody has shown                                   0.7
 //   the rig              K⁻¹ M ∂Φ/∂p_j, what any other motion asks for (flesh_responses.h), by the root of its size 0.3
 //   linear modes         how flesh rings in that pose, φ_i / λ_i                                                 0.2
 //   modal derivatives    how modes curve as they grow, weighted as in Eq. 16 of the 2005 paper                   0.1
@@ -43,14 +43,15 @@ struct PoseBasesInput {
   const Rig& rest;
   std::span<const Index> fixed;
   const KnownMotion& motion;
-  std::function<TaughtShapes()> teach;          ///< simulates motion.runs; called at most once, and only when needed
-  const Embedding* skin = nullptr;              ///< what is seen; null: all mass alike
-  const PoseSpaceWeights* weights = nullptr;    ///< of the poses; null: the neutral pose alone
-  std::span<const Patch> patches;               ///< with their numbers of modes; none: `size` global ones
-  std::span<const SparseConstraints> contacts;  ///< of each pose; none: nowhere
-  double height = 1;                            ///< [m]
-  int size = 45;                                ///< r
-  bool exact_strain = false;                    ///< of the model: what was taught is the bent character's
+  std::function<TaughtShapes()> teach;             ///< simulates motion.runs; called at most once, and only when needed
+  const Embedding* skin = nullptr;                 ///< what is seen; null: all mass alike
+  const PoseSpaceWeights* weights = nullptr;       ///< of the poses; null: the neutral pose alone
+  std::span<const Patch> patches;                  ///< with their numbers of modes; none: `size` global ones
+  std::span<const SparseConstraints> contacts;     ///< of each pose; none: nowhere
+  double height = 1;                               ///< [m]
+  int size = 45;                                   ///< r
+  bool exact_strain = false;                       ///< of the model: what was taught is the bent character's
+  double most_acceleration = 0, exaggeration = 1;  ///< that it was taught with, see TaughtBody
   StageStore* store = &StageStore::none();
   ContentHash content = {};  ///< of all the above but `patches`, `contacts` and `size`, for the store
 };
