@@ -30,6 +30,7 @@ const std::map<std::string, std::vector<std::string>> calls = {
     {"bake", {"missing.glb", "-o", "x.glb"}},
     {"compare", {"missing.glb"}},
     {"farm", {"bake", "missing.glb", "-o", "shots"}},
+    {"correct", {"missing.glb", "-o", "x.glb"}},
     {"preview", {"missing.glb", "-o", "x.png"}},
     {"view", {"missing.glb", "-o", "x.html"}},
     {"convert", {"missing.veg", "x.veg"}},
@@ -118,6 +119,7 @@ TEST_F(Numbers, EveryOptionRefusesOrTakesZeroNegativeAndHuge) {
   const std::map<std::string, std::vector<std::string>> small = {
       {"bake", {character, "--output=y.glb", "--tets=300", "--size=3", "--to=0.05", "--preroll=0.05"}},
       {"farm", {"bake", character, "--output=shots", "--scheduler=local", "--tets=300", "--frames=0:1"}},
+      {"correct", {character, "--at=bend:0.5", "--output=c.glb", "--tets=300"}},
       {"compare", {character, "--tets=300", "--sizes=3", "--seconds=0.05", "--known-only"}},
       {"preview", {"soft.glb", "--output=p.png", "--width=16", "--height=16", "--fps=2", "--seconds=0.5"}},
       {"view", {character, "--baked", "--output=v.html", "--page=empty.html"}},  // builds as bake does

@@ -44,6 +44,7 @@ const std::vector<Writer>& all_writers() {
        "new_folder",
        "x_soft.glb",
        ""},
+      {"correct", {"x.glb", "-o", "OUT", "--at", "bend:0.5", "--tets", "300"}, "new.glb", "", "x.glb"},
       {"build", {"beam.veg", "--fix", "min-x", "-n", "3", "-r", "4", "-o", "OUT"}, "new.supple", "", ""},
       {"build", {"x.glb", "-o", "OUT", "--tets", "300", "--size", "3", "--no-cache"}, "new.supple", "", ""},
       {"compare",
