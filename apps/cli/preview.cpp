@@ -98,10 +98,10 @@ std::optional<std::pair<int, std::string>> run_program(std::vector<std::string> 
 }
 
 Status preview(const Options& options, Session& session) {
+  SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, options.files));
   const std::string ending = std::filesystem::path(options.output).extension().string();
   if (ending != ".png" && ending != ".webp" && ending != ".mp4")
     return usage_error(fmt::format("-o {}: a film's file ends in .png, .webp or .mp4", options.output));
-  SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, options.files));
   const std::filesystem::path parent = std::filesystem::path(options.output).parent_path();
   const std::shared_ptr<StagingFolder> staging = StagingFolder::in(parent.empty() ? "." : parent);
   if (!staging) return failure(fmt::format("{} can't be written", options.output));

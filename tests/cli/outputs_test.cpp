@@ -58,7 +58,7 @@ const std::vector<Writer>& all_writers() {
        {"x.glb", "x.glb", "-o", "OUT", "--width", "16", "--height", "16", "--fps", "2", "--seconds", "0.5"},
        "new.png",
        "",
-       ""},
+       ""},  // its name ends as a film's, so it can be no input
       {"report", {"--results", "results", "-o", "OUT"}, "new.html", "", ""},
       {"convert", {"beam.veg", "OUT"}, "new.veg", "", "beam.veg"},
       {"mesh", {"skin.obj", "-o", "OUT", "--tets", "300"}, "new.veg", "", ""},
