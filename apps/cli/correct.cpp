@@ -7,6 +7,7 @@
 #include "supple/pipeline/character/resolve_poses.h"
 
 #include <charconv>
+#include <cmath>
 #include <memory>
 
 namespace supple::correct_verb {
@@ -23,20 +24,26 @@ Result<RecipePose> moment_of(const std::string& text) {
   double time = 0;
   const char* end = text.data() + text.size();
   if (colon == std::string::npos || colon == 0 || std::from_chars(text.data() + colon + 1, end, time).ptr != end ||
-      !(time >= 0))
+      !(time >= 0) || !std::isfinite(time))
     return usage_error(fmt::format("--at {}: a clip and a time in seconds as in run:0.25", text));
   return RecipePose{fmt::format("{} at {:g} s", text.substr(0, colon), time), text.substr(0, colon), time};
 }
 
-Result<CharacterSource> read_character_with(const Options& options) {
-  Result<CharacterSource> source = load_source(options.input, options.motions);
-  if (!source.ok() || options.moments.empty()) return source;
-  Recipe recipe = source->recipe;
+Result<std::vector<RecipePose>> moments_of(const Options& options) {
+  std::vector<RecipePose> poses;
   for (const std::string& text : options.moments) {
     Result<RecipePose> pose = moment_of(text);
     SUPPLE_RETURN_IF_ERROR(pose);
-    recipe.poses.push_back(std::move(*pose));
+    poses.push_back(std::move(*pose));
   }
+  return poses;
+}
+
+Result<CharacterSource> read_character_with(const Options& options, const std::vector<RecipePose>& moments) {
+  Result<CharacterSource> source = load_source(options.input, options.motions);
+  if (!source.ok() || moments.empty()) return source;
+  Recipe recipe = source->recipe;
+  recipe.poses.insert(recipe.poses.end(), moments.begin(), moments.end());
   return follow_recipe(std::move(source->file), recipe, source->folder);
 }
 
@@ -70,8 +77,10 @@ Status correct(const Options& options, Session& session) {
   const std::string recipe = std::filesystem::path(output).replace_extension(".toml").string();
   SUPPLE_RETURN_IF_ERROR(check_output(session, options.output, {options.input}));
   SUPPLE_RETURN_IF_ERROR(check_unnamed_output(session, recipe, ""));
+  const Result<std::vector<RecipePose>> moments = moments_of(options);
+  SUPPLE_RETURN_IF_ERROR(moments);
   session.progress.stage("reading the character");
-  Result<CharacterSource> source = read_character_with(options);
+  Result<CharacterSource> source = read_character_with(options, *moments);
   if (!source.ok()) return about(options.input, source.error());
   source->recipe.apply(options);
   const Result<const CharacterEngine*> engine = find_engine("quasistatic");

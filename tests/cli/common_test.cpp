@@ -46,7 +46,7 @@ TEST_F(Common, EveryCommandExplainsItself) {
 
 TEST_F(Common, UnknownThingsSuggestTheNearest) {
   expect_refusal({"modse"}, 2, "did you mean \"modes\"?");
-  expect_refusal({"frobnicate"}, 2, "inspect, bake, preview, farm, compare, view, convert, mesh, modes");
+  expect_refusal({"frobnicate"}, 2, "inspect, bake, preview, farm, compare, correct, view, convert, mesh, modes");
   expect_refusal({"modes", "a.veg", "--yuong", "5"}, 2, "did you mean --young?");
   expect_refusal({"--threads", "2"}, 2, "name a command");
 }

@@ -51,7 +51,7 @@ TEST_F(FarmCli, CtrlCEndsTheTasksAndTheNextRunGoesOn) {
   ASSERT_TRUE(task) << finish(farm).err;
   ::kill(farm, SIGINT);
   EXPECT_EQ(finish(farm).code, 130);
-  EXPECT_TRUE(tasks_at("solve").empty());
+  EXPECT_TRUE(none_left_at("solve"));
   EXPECT_EQ(stage(supple_json(local()), "build")["found"], 1);
   EXPECT_EQ(merged(), single());
 }
@@ -79,7 +79,7 @@ TEST_F(FarmCli, AFailedTaskNamesItsLog) {
 
 TEST_F(FarmCli, TellsWhatItCannotDo) {
   expect_refusal({"farm", "bake", "x_shape.glb"}, 2, "-o FOLDER");
-  expect_refusal({"farm", "bake", "x_shape.glb", "-o", "x_shape.glb"}, 2, "this is a file");
+  expect_refusal({"farm", "bake", "x_shape.glb", "-o", "x_shape.glb"}, 3, "this is a file");
   expect_refusal(local({"--engine", "full"}), 2, "--engine quasistatic");
   expect_refusal(local({"--clip", "nothing"}), 3, "nothing");
   expect_refusal(local({"--frames", "0:99999"}), 3, "has frames 0 to");

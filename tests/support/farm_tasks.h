@@ -65,6 +65,11 @@ class FarmTest : public CliTest {
     }
     return found;
   }
+  /// Those that were killed take a moment to be gone; one that works on takes longer.
+  bool none_left_at(const std::string& stage) const {
+    for (int k = 0; k < 100 && !tasks_at(stage).empty(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return tasks_at(stage).empty();
+  }
   /// Waits until one is at work.
   std::optional<Task> wait_for_task(const std::string& stage) const {
     for (int k = 0; k < 6000; ++k) {

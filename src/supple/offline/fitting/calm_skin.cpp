@@ -110,18 +110,18 @@ Status hang_again(const TetMesh& mesh, const std::vector<std::size_t>& moved, co
   return {};
 }
 
-constexpr int pushes = 12, mixtures = 36;
+constexpr int pushes = 12, ways_of_body = 2 * pushes, mixtures = 36;
 
 /// Between −1 and 1.
 double next_number(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; }
 
-/// The twelve pushes by themselves, and mixtures: one column each.
+/// All ways by themselves, and mixtures: one column each.
 MatX push_mixtures() {
-  MatX mixed = MatX::Zero(pushes, pushes + mixtures);
-  mixed.leftCols(pushes).setIdentity();
+  MatX mixed = MatX::Zero(ways_of_body, ways_of_body + mixtures);
+  mixed.leftCols(ways_of_body).setIdentity();
   std::mt19937_64 random(1);
-  for (int c = pushes; c < pushes + mixtures; ++c) {
-    for (int r = 0; r < pushes; ++r) mixed(r, c) = next_number(random);
+  for (int c = ways_of_body; c < mixed.cols(); ++c) {
+    for (int r = 0; r < ways_of_body; ++r) mixed(r, c) = next_number(random);
     mixed.col(c).normalize();
   }
   return mixed;
@@ -134,7 +134,7 @@ void part_pieces(const TetMesh& mesh, MatX& swings) {
   for (std::size_t e = 0; e < mesh.elements.size(); ++e)
     for (const Index v : mesh.elements[e]) piece[to_size(v)] = pieces.label[e];
   std::mt19937_64 random(2);
-  for (Eigen::Index c = pushes; pieces.count > 1 && c < swings.cols(); ++c) {
+  for (Eigen::Index c = ways_of_body; pieces.count > 1 && c < swings.cols(); ++c) {
     std::vector<double> share(to_size(pieces.count));
     for (double& s : share) s = next_number(random);
     for (std::size_t v = 0; v < piece.size(); ++v)
@@ -153,17 +153,21 @@ Result<MatX> sample_swings(const TetMesh& mesh, const ElasticBody& body, std::sp
   body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), force, K);
   LinearSolver solver(*free, {});
   const Mat3 axes = frame.rotation.toRotationMatrix();
-  MatX ways(body.dof_count(), pushes);
-  for (int k = 0; k < pushes; ++k) {
+  MatX ways(body.dof_count(), ways_of_body);
+  for (int k = 0; k < ways_of_body; ++k) {
     VecX push = VecX::Zero(body.dof_count());
-    for (Index v = 0; v < body.vertex_count(); ++v) {
-      const Vec3 y = axes.transpose() * (body.rest_positions().segment<3>(3 * v) - frame.translation) / size;
-      push.segment<3>(3 * v) = axes.col(k % 3) * (k < 3 ? 1.0 : y[k / 3 - 1]);
+    if (k < pushes) {
+      for (Index v = 0; v < body.vertex_count(); ++v) {
+        const Vec3 y = axes.transpose() * (body.rest_positions().segment<3>(3 * v) - frame.translation) / size;
+        push.segment<3>(3 * v) = axes.col(k % 3) * (k < 3 ? 1.0 : y[k / 3 - 1]);
+      }
+    } else {
+      push = ways.col(k - pushes);
     }
     way.resize(0);
     if (!solver.solve(K, body.consistent_mass() * push, way).solved())
       return input_error("some flesh isn't held by any bone; mark it as rigid, or let a bone cross it");
-    ways.col(k) = way;
+    ways.col(k) = k < pushes || way.isZero() ? way : VecX(way * (push.norm() / way.norm()));
   }
   MatX swings = ways * push_mixtures();
   part_pieces(mesh, swings);

@@ -4,8 +4,8 @@
 // Flesh of tetrahedra is coarse where a body is thin, and a skin is coarse where a body is plain: a tip that hangs on
 // the one free corner of its tetrahedron, beside neighbours that hang on held ones, moves alone. What is seen is a
 // spike. Which vertices do that is told by how the body gives way to pushes a(x) = A y + b with y = (x − c)/L along its
-// own axes: the twelve of one entry each, and some mixtures of them. In each, with u_v the way of vertex v, and N its
-// neighbours,
+// own axes: the twelve of one entry each; by how it gives way to these ways again, K⁻¹M u, since flesh that rings leans
+// to its slow modes; and by some mixtures of all. In each, with u_v the way of vertex v, and N its neighbours,
 //
 //   off_v = |u_v − mean_N u|,   apart_v = max_{a,b ∈ N} |u_a − u_b|,   most_v = max |u| over v and N
 //   e_v = off_v / (k apart_v + f most_v)

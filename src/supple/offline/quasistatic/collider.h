@@ -21,10 +21,10 @@ struct Collider {
   Vec3 normal = Vec3::UnitY();  ///< of a plane: out
   Vec3 size = Vec3::Ones();     ///< edges of a box along the axes [m]
   double radius = 1;            ///< of a sphere or capsule [m]
-  std::string mesh;             ///< file of a mesh, whose origin is put at `at`
+  std::string mesh = {};        ///< file of a mesh, whose origin is put at `at`
   double scale = 1;             ///< metres per unit of that file
-  std::string joint;            ///< that carries it from where it is while the skeleton rests; empty: it stands still
-  std::shared_ptr<const MeshDistance> level;  ///< of a mesh that was read
+  std::string joint = {};       ///< that carries it from where it is while the skeleton rests; empty: it stands still
+  std::shared_ptr<const MeshDistance> level = {};  ///< of a mesh that was read
   bool operator==(const Collider&) const = default;
 
   /// How far x is outside [m], negative inside; `out` becomes the unit vector that leads away from the collider. Of a

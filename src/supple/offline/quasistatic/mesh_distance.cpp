@@ -67,7 +67,8 @@ Status check_pieces(const Surface& surface) {
   const Components pieces = connected_components(surface);
   for (Index piece = 0; piece < pieces.count; ++piece) {
     std::vector<Triangle> own;
-    Surface others{surface.vertices, {}};
+    Surface others;
+    others.vertices = surface.vertices;
     for (std::size_t t = 0; t < surface.triangles.size(); ++t)
       (pieces.label[t] == piece ? own : others.triangles).push_back(surface.triangles[t]);
     if (six_volumes(surface, own) > 0) continue;
