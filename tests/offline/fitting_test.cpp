@@ -15,6 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 namespace supple::fitting_test {
@@ -95,6 +97,35 @@ TEST(SurfaceCarry, DoesNotLookThroughTheSkinOfAnotherPart) {
   const std::vector<Vec3> points{{0.5, 0.45, 0.5}};
   const SurfaceCarry carry = make_surface_carry(points, slabs);
   for (const Index v : carry.vertex[0]) EXPECT_LT(slabs.vertices[to_size(v)].y(), 0.505);
+}
+
+TEST(SurfaceCarry, TurnsWithTheSkin) {
+  // Points beside edges are as near to two triangles, and on a symmetric skin many carriers are equally good: the same
+  // ones are taken however the skin is turned.
+  const Surface skin = limb().meshes[0].surface;
+  const Bounds box = bounds_of(skin.vertices);
+  std::vector<Vec3> points = {skin.vertices[40], 0.5 * (skin.vertices[40] + skin.vertices[41])};  // on the skin
+  const Vec3 step = 1.4 * (box.max - box.min) / 7;
+  for (int k = 0; k < 512; ++k)
+    points.push_back(box.min + Vec3(k % 8, (k / 8) % 8, k / 64).cwiseProduct(step) -
+                     Vec3(0.2137, 0.1891, 0.2231).cwiseProduct(box.max - box.min));  // rays through no edge
+  const SurfaceCarry carry = make_surface_carry(points, skin);
+  const Quat R(Eigen::AngleAxisd(0.7, Vec3(1, 2, 2) / 3));
+  const auto turned = [&](Vec3 x) -> Vec3 { return R * x + Vec3(0.3, -2, 7); };
+  Surface turned_skin = skin;
+  for (Vec3& x : turned_skin.vertices) x = turned(x);
+  std::transform(points.begin(), points.end(), points.begin(), turned);
+  const SurfaceCarry same = make_surface_carry(points, turned_skin, R);
+  int others = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::map<Index, double> weights;
+    for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
+      weights[carry.vertex[i][k]] += carry.weight[i][k];
+      weights[same.vertex[i][k]] -= same.weight[i][k];
+    }
+    others += std::any_of(weights.begin(), weights.end(), [](const auto& w) { return std::abs(w.second) > 1e-6; });
+  }
+  EXPECT_LE(others, 2) << "but for rays that graze a triangle";
 }
 
 TEST(Bones, TetrahedraOnTheAxisAreFixed) {

@@ -10,6 +10,8 @@
 
 #include <Eigen/LU>
 
+#include <numeric>
+
 namespace supple::surrounding_weights_test {
 namespace {
 
@@ -18,6 +20,12 @@ std::vector<Vec3> cloud(int count, unsigned seed) {
   std::vector<Vec3> points;
   for (int k = 0; k < count; ++k) points.emplace_back(x.segment<3>(3 * k));
   return points;
+}
+
+std::optional<SurroundingWeights> weights_of(const Vec3& x, const std::vector<Vec3>& points) {
+  std::vector<Index> numbers(points.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return surrounding_weights(x, points, numbers);
 }
 
 void expect_reproduces(const Vec3& x, const std::vector<Vec3>& points, const SurroundingWeights& w, double scale) {
@@ -37,7 +45,7 @@ TEST(SurroundingWeights, ChoosesTheTetrahedronWithAnEmptySphere) {
   for (unsigned seed = 1; seed <= 100; ++seed) {
     const std::vector<Vec3> points = cloud(40, seed);
     const Vec3 x = 0.5 * random_vector(3, seed + 1000);
-    const auto w = surrounding_weights(x, points);
+    const auto w = weights_of(x, points);
     if (!w) continue;
     ++found;
     expect_reproduces(x, points, *w, 1);
@@ -63,16 +71,16 @@ TEST(SurroundingWeights, KnownConfigurations) {
       for (const double z : {0., 1.}) cube.emplace_back(x, y, z);
   for (const Vec3& x : {Vec3(0.5, 0.5, 0.5), Vec3(0.1, 0.2, 0.9), Vec3(0.3, 0.3, 0.3), Vec3(0.5, 0.5, 0.0),
                         Vec3(0.25, 0, 0), Vec3(1, 1, 1), Vec3(0, 0, 0)}) {
-    const auto w = surrounding_weights(x, cube);
+    const auto w = weights_of(x, cube);
     ASSERT_TRUE(w) << x.transpose();
     expect_reproduces(x, cube, *w, 1);
   }
   // A point inside the cube is nearer than the corners: it takes part.
   cube.emplace_back(0.5, 0.5, 0.5);
-  const auto center = surrounding_weights(Vec3(0.5, 0.5, 0.5), cube);
+  const auto center = weights_of(Vec3(0.5, 0.5, 0.5), cube);
   ASSERT_TRUE(center);
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(center->weight[k], center->point[k] == 8 ? 1 : 0, 1e-12);
-  const auto beside = surrounding_weights(Vec3(0.6, 0.5, 0.5), cube);
+  const auto beside = weights_of(Vec3(0.6, 0.5, 0.5), cube);
   ASSERT_TRUE(beside);
   double share = 0;
   for (std::size_t k = 0; k < 4; ++k) share += beside->point[k] == 8 ? beside->weight[k] : 0;
@@ -85,11 +93,11 @@ TEST(SurroundingWeights, NoneOutside) {
     for (const double y : {0., 1.})
       for (const double z : {0., 1.}) cube.emplace_back(x, y, z);
   for (const Vec3& x : {Vec3(1.001, 0.5, 0.5), Vec3(-0.001, 0.5, 0.5), Vec3(3, 3, 3), Vec3(0.5, 0.5, 1e6)})
-    EXPECT_FALSE(surrounding_weights(x, cube)) << x.transpose();
-  EXPECT_FALSE(surrounding_weights(Vec3(0, 0, 0), {}));
+    EXPECT_FALSE(weights_of(x, cube)) << x.transpose();
+  EXPECT_FALSE(weights_of(Vec3(0, 0, 0), {}));
   const std::vector<Vec3> flat{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}};
-  EXPECT_FALSE(surrounding_weights(Vec3(0.5, 0.5, 0.1), flat));
-  const auto within = surrounding_weights(Vec3(0.4, 0.3, 0), flat);
+  EXPECT_FALSE(weights_of(Vec3(0.5, 0.5, 0.1), flat));
+  const auto within = weights_of(Vec3(0.4, 0.3, 0), flat);
   ASSERT_TRUE(within);
   expect_reproduces(Vec3(0.4, 0.3, 0), flat, *within, 1);
 }
@@ -97,12 +105,12 @@ TEST(SurroundingWeights, NoneOutside) {
 TEST(SurroundingWeights, DoesNotDependOnTheUnitOfLengthOrThePlace) {
   const std::vector<Vec3> points = cloud(40, 3);
   const Vec3 x(0.1, -0.2, 0.15);
-  const auto here = surrounding_weights(x, points);
+  const auto here = weights_of(x, points);
   ASSERT_TRUE(here);
   for (const auto& [scale, shift] : {std::pair{0.001, 0.0}, {1000.0, 0.0}, {1.0, 100.0}}) {
     std::vector<Vec3> moved;
     for (const Vec3& p : points) moved.emplace_back(scale * p + Vec3::Constant(shift));
-    const auto there = surrounding_weights(scale * x + Vec3::Constant(shift), moved);
+    const auto there = weights_of(scale * x + Vec3::Constant(shift), moved);
     ASSERT_TRUE(there);
     for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(there->weight[k], here->weight[k], 1e-10);
   }

@@ -125,10 +125,9 @@ Vec3 TriangleTree::area_vector(std::size_t place) const {
   return (x[1] - x[0]).cross(x[2] - x[0]);
 }
 
-TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) const {
-  Nearest found;
-  if (nodes_.empty()) return found;
-  double best = reach * reach;
+template <typename Visit>
+void TriangleTree::visit_near(const Vec3& point, const double& within, const Visit& visit) const {
+  if (nodes_.empty()) return;
   struct Entry {
     Index node;
     double distance;
@@ -138,7 +137,7 @@ TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) con
   stack[to_size(top++)] = {0, squared_distance(point, nodes_[0].bounds)};
   while (top > 0) {
     const Entry entry = stack[to_size(--top)];
-    if (entry.distance > best) continue;
+    if (entry.distance > within) continue;
     const Node& node = nodes_[to_size(entry.node)];
     if (!node.leaf()) {
       const auto left = to_size(node.left);
@@ -151,12 +150,31 @@ TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) con
     }
     for (auto k = to_size(node.first); k < to_size(node.first + node.count); ++k) {
       const Vec3 x = nearest_point_of_triangle(point, corners_[k][0], corners_[k][1], corners_[k][2]);
-      const double distance = (x - point).squaredNorm();
-      if (distance > best || (distance == best && found.triangle >= 0)) continue;
-      best = distance;
-      found = {order_[k], static_cast<Index>(k), std::sqrt(distance), x};
+      visit(k, x, (x - point).squaredNorm());
     }
   }
+}
+
+TriangleTree::Nearest TriangleTree::nearest(const Vec3& point, double reach) const {
+  Nearest found;
+  double best = reach * reach;
+  visit_near(point, best, [&](std::size_t k, const Vec3& x, double distance) {
+    if (distance > best || (distance == best && found.triangle >= 0)) return;
+    best = distance;
+    found = {order_[k], static_cast<Index>(k), std::sqrt(distance), x};
+  });
+  return found;
+}
+
+TriangleTree::Nearest TriangleTree::first_nearest(const Vec3& point) const {
+  Nearest found = nearest(point);
+  if (found.triangle < 0) return found;
+  constexpr double rounding = 1e-9;
+  const double least = found.distance + rounding * nodes_[0].bounds.diagonal(), within = least * least;
+  visit_near(point, within, [&](std::size_t k, const Vec3& x, double distance) {
+    if (distance > within || order_[k] >= found.triangle) return;
+    found = {order_[k], static_cast<Index>(k), std::sqrt(distance), x};
+  });
   return found;
 }
 

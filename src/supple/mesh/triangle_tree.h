@@ -38,6 +38,9 @@ class TriangleTree {
   explicit TriangleTree(const Surface& surface);
 
   Nearest nearest(const Vec3& point, double reach = std::numeric_limits<double>::infinity()) const;
+  /// The first triangle of the surface of those that are nearest to rounding: points outside of an edge are as near to
+  /// both of its triangles, and rounding would choose one.
+  Nearest first_nearest(const Vec3& point) const;
 
   /// Where the open segment p + t (q - p), 0 < t < 1, crosses triangles: all t, ascending. The crossing of a shared
   /// edge may come twice.
@@ -54,6 +57,10 @@ class TriangleTree {
 
  private:
   void split(Index node, const std::vector<Vec3>& centers, const Surface& surface);
+  /// Calls visit(place, nearest point, squared distance) for triangles, nearer boxes first. `within`: of boxes whose
+  /// squared distance is at most that; visit may make it less.
+  template <typename Visit>
+  void visit_near(const Vec3& point, const double& within, const Visit& visit) const;
 
   std::vector<Node> nodes_;
   std::vector<Index> order_;

@@ -12,6 +12,7 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -22,13 +23,15 @@ namespace {
 /// How many neighbours are looked at to find enough that are not hidden.
 constexpr int candidates = 24;
 constexpr int ray_count = 42;
+constexpr double rounding = 1e-9;  // of twice the skin's size
 
-/// Directions spread evenly over the sphere, along a spiral of golden angles around the third of the axes.
+/// Directions spread evenly over the sphere, along a spiral of golden angles around the third of the axes. It begins at
+/// an odd angle, so that no ray runs in a plane of the axes, as edges of skins do.
 std::vector<Vec3> ray_directions(const Quat& axes) {
   std::vector<Vec3> directions;
   for (int k = 0; k < ray_count; ++k) {
     const double z = 1 - (2 * k + 1.0) / ray_count;
-    const double angle = k * std::numbers::pi * (3 - std::sqrt(5.0));
+    const double angle = (k + 0.37) * std::numbers::pi * (3 - std::sqrt(5.0));
     const double radius = std::sqrt(1 - z * z);
     directions.push_back(axes * Vec3(radius * std::cos(angle), radius * std::sin(angle), z));
   }
@@ -53,8 +56,8 @@ class CarrierFinder {
 
   Carrier find(const Vec3& x) const {
     const std::vector<PointTree::Neighbour> near = visible_neighbours(x);
-    // Between two limbs rays meet skin on all sides too, but of both.
-    const bool inside = std::abs(winding_(x)) >= 0.5;
+    // Between two limbs rays meet skin on all sides too, but of both. On the skin rounding would say what is inside.
+    const bool inside = tree_.first_nearest(x).distance > rounding * reach_ && std::abs(winding_(x)) >= 0.5;
     if (!inside)
       if (const auto carrier = behind_nearest_triangle(x)) return *carrier;
     if (const auto carrier = surrounded(x, near)) return *carrier;
@@ -73,11 +76,16 @@ class CarrierFinder {
     return !crossings.empty();
   }
 
+  /// The nearest four that nothing hides, and what is as near as the fourth; of equals the first comes first.
   std::vector<PointTree::Neighbour> visible_neighbours(const Vec3& x) const {
-    const std::vector<PointTree::Neighbour> near = points_.nearest(x, candidates);
+    std::vector<PointTree::Neighbour> near = points_.nearest(x, candidates);
+    const auto steps = [&](const PointTree::Neighbour& n) { return std::floor(n.distance / (rounding * reach_)); };
+    std::sort(near.begin(), near.end(), [&](const PointTree::Neighbour& a, const PointTree::Neighbour& b) {
+      return steps(a) != steps(b) ? steps(a) < steps(b) : a.point < b.point;
+    });
     std::vector<PointTree::Neighbour> chosen;
     for (const PointTree::Neighbour& n : near) {
-      if (chosen.size() == SurfaceCarry::neighbours) break;
+      if (std::ssize(chosen) >= SurfaceCarry::neighbours && steps(n) > steps(chosen.back())) break;
       if (!hidden(x, at(n.point))) chosen.push_back(n);
     }
     if (chosen.empty())
@@ -97,14 +105,17 @@ class CarrierFinder {
     tree_.crossings(from, to, crossings);
     if (crossings.empty()) return std::nullopt;
     const Vec3 hit = from + crossings.front() * (to - from);
-    const TriangleTree::Nearest triangle = tree_.nearest(hit);
+    const TriangleTree::Nearest triangle = tree_.first_nearest(hit);
     return Hit{hit, surface_.triangles[to_size(triangle.triangle)]};
   }
 
   Index nearest_corner(const Hit& hit) const {
-    return *std::min_element(hit.corners.begin(), hit.corners.end(), [&](Index a, Index b) {
-      return (at(a) - hit.point).squaredNorm() < (at(b) - hit.point).squaredNorm();
-    });
+    std::array<Index, 3> corners = hit.corners;
+    std::sort(corners.begin(), corners.end());  // the first of equals
+    Index nearest = corners[0];
+    for (const Index v : corners)
+      if ((at(v) - hit.point).norm() < (at(nearest) - hit.point).norm() - rounding * reach_) nearest = v;
+    return nearest;
   }
 
   std::optional<Carrier> surrounded(const Vec3& x, const std::vector<PointTree::Neighbour>& near) const {
@@ -118,7 +129,7 @@ class CarrierFinder {
     around.erase(std::unique(around.begin(), around.end()), around.end());
     std::vector<Vec3> positions;
     for (const Index v : around) positions.push_back(at(v));
-    const auto weights = surrounding_weights(x, positions);
+    const auto weights = surrounding_weights(x, positions, around);
     if (!weights) return std::nullopt;
     Carrier result;
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {
@@ -129,12 +140,12 @@ class CarrierFinder {
   }
 
   std::optional<Carrier> behind_nearest_triangle(const Vec3& x) const {
-    const TriangleTree::Nearest nearest = tree_.nearest(x);
+    const TriangleTree::Nearest nearest = tree_.first_nearest(x);
     if (nearest.triangle < 0) return std::nullopt;
     const Triangle& t = surface_.triangles[to_size(nearest.triangle)];
     const Vec3 normal = (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).normalized();
     const Vec3 away = x - nearest.point;
-    const Vec3 inward = away.norm() > 1e-9 * reach_ && std::abs(away.normalized().dot(normal)) > 0.5
+    const Vec3 inward = away.norm() > rounding * reach_ && std::abs(away.normalized().dot(normal)) > 0.5
                             ? Vec3(-away.normalized())
                             : Vec3(-normal);
     const auto hit = first_hit(nearest.point + 1e-6 * reach_ * inward, inward);
@@ -152,7 +163,8 @@ class CarrierFinder {
 
   static Carrier shepard(const std::vector<PointTree::Neighbour>& near) {
     // A point on a surface vertex moves with that vertex alone.
-    const double floor = 1e-9 * (near.front().distance + near.back().distance) + 1e-300;
+    const double farthest = near[std::min(near.size(), to_size(SurfaceCarry::neighbours)) - 1].distance;
+    const double floor = 1e-9 * (near.front().distance + farthest) + 1e-300;
     Carrier result;
     double sum = 0;
     for (std::size_t k = 0; k < SurfaceCarry::neighbours; ++k) {

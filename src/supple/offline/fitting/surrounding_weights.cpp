@@ -3,6 +3,7 @@
 
 #include <Eigen/LU>
 
+#include <cmath>
 #include <vector>
 
 namespace supple {
@@ -13,25 +14,34 @@ struct Column {
   double cost;
 };
 
+/// Points on one sphere, as those of a symmetric skin are, would make several solutions as good: odd costs tell them
+/// apart, by more than rounding does. Of squares, because numbers of even meshes are even: differences would cancel.
+double odd_share(Index number) {
+  constexpr double golden = 0.61803398874989485, most = 1e-5;
+  const double turns = golden * static_cast<double>(number) * static_cast<double>(number);
+  return most * (turns - std::floor(turns));
+}
+
 /// Columns (1, (X_k − X)/scale), the four far points first.
-std::vector<Column> make_columns(const Vec3& x, std::span<const Vec3> points) {
+std::vector<Column> make_columns(const Vec3& x, std::span<const Vec3> points, std::span<const Index> numbers) {
   double scale = 0;
   for (const Vec3& p : points) scale = std::max(scale, (p - x).norm());
   if (!(scale > 0)) scale = 1;
   std::vector<Column> columns;
   for (const Vec3& corner : {Vec3(1, 1, 1), Vec3(1, -1, -1), Vec3(-1, 1, -1), Vec3(-1, -1, 1)})
     columns.push_back({Eigen::Vector4d(1, 10 * corner[0], 10 * corner[1], 10 * corner[2]), 1e6});
-  for (const Vec3& p : points) {
-    const Vec3 d = (p - x) / scale;
-    columns.push_back({Eigen::Vector4d(1, d[0], d[1], d[2]), d.squaredNorm()});
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const Vec3 d = (points[k] - x) / scale;
+    columns.push_back({Eigen::Vector4d(1, d[0], d[1], d[2]), d.squaredNorm() * (1 + odd_share(numbers[k]))});
   }
   return columns;
 }
 
 }  // namespace
 
-std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<const Vec3> points) {
-  const std::vector<Column> columns = make_columns(x, points);
+std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<const Vec3> points,
+                                                      std::span<const Index> numbers) {
+  const std::vector<Column> columns = make_columns(x, points, numbers);
   std::array<std::size_t, 4> basis{0, 1, 2, 3};
   Eigen::Vector4d weights;
   for (int pivot = 0; pivot < 100; ++pivot) {
@@ -45,7 +55,7 @@ std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<c
     weights = inverse.col(0);
     const Eigen::Vector4d dual = inverse.transpose() * cost;
     std::size_t entering = columns.size();
-    double best = -1e-9;
+    double best = -1e-12;
     for (std::size_t k = 4; k < columns.size(); ++k) {
       const double reduced = columns[k].cost - dual.dot(columns[k].a);
       if (reduced < best) best = reduced, entering = k;

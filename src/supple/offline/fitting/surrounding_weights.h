@@ -20,7 +20,9 @@ struct SurroundingWeights {
   std::array<double, 4> weight{};
 };
 
-/// Finds the weights, or none where x isn't surrounded by the points.
-std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<const Vec3> points);
+/// Finds the weights, or none where x isn't surrounded by the points. `numbers`: one for each point, ascending; of
+/// solutions that are equally good they choose one, whichever other points there are.
+std::optional<SurroundingWeights> surrounding_weights(const Vec3& x, std::span<const Vec3> points,
+                                                      std::span<const Index> numbers);
 
 }  // namespace supple
