@@ -32,6 +32,10 @@ TEST(ChooseSize, TakesTheFewestThatAreEnough) {
   EXPECT_EQ(choose_size(left, {.left = 0.02, .least = 1, .most = 100}), 10);  // seven, and then a round number
   EXPECT_EQ(choose_size(left, {.left = 0.02, .least = 45, .most = 100}), 45);
   EXPECT_EQ(choose_size(left, {.left = 1e-9, .least = 1, .most = 6}), 6);
+  // More than there should be, where much would be missed.
+  EXPECT_EQ(choose_size(left, {.left = 1e-9, .least = 1, .most = 3, .bearable = 0.06, .limit = 100}), 5);
+  EXPECT_EQ(choose_size(left, {.left = 1e-9, .least = 1, .most = 3, .bearable = 0.04, .limit = 8}), 8);
+  EXPECT_EQ(choose_size(left, {.left = 1e-9, .least = 1, .most = 3, .bearable = 0.3, .limit = 4}), 4);
   EXPECT_EQ(choose_size({}, {.left = 0.02, .least = 45, .most = 100}), 45);
 }
 

@@ -21,18 +21,24 @@ bool wants_one_basis(const Recipe& recipe) {
 }
 bool has_materials(const ReducePose& pose) { return !pose.materials.empty(); }
 
-/// Several poses and patches store all of their coordinates many times over.
+constexpr double bearable_left = 0.03;
+constexpr int most_coordinates = 400;  ///< as many as a recipe may ask for
+
+/// Several poses and patches store all of their coordinates many times over. Flesh that is driven hard moves in more
+/// ways than others: one basis may be larger where it would miss much otherwise (measured: docs/theory.md).
 SizeSettings automatic_size(const Recipe& recipe, bool one_basis) {
   const bool several = !one_basis && (recipe.flesh.poses > 1 || !recipe.poses.empty() || recipe.flesh.local);
   switch (recipe.flesh.quality) {
     case Quality::draft:
       return {.left = 0.1, .least = 20, .most = 45};
     case Quality::good:
-      return {.left = 0.02, .least = several ? 45 : 120, .most = several ? 100 : 200};
+      if (several) return {.left = 0.02, .least = 45, .most = 100};
+      return {.left = 0.02, .least = 120, .most = 200, .bearable = bearable_left, .limit = most_coordinates};
     case Quality::final:
       break;
   }
-  return {.left = 0.01, .least = several ? 100 : 200, .most = several ? 200 : 320};
+  if (several) return {.left = 0.01, .least = 100, .most = 200};
+  return {.left = 0.01, .least = 200, .most = 320, .bearable = bearable_left, .limit = most_coordinates};
 }
 
 ReduceSettings reduce_settings(const Recipe& recipe) {

@@ -69,7 +69,8 @@ constexpr RecipeKey table[] = {
      "as `feel` says"},
     {"[flesh]", "quality",
      "how near to the simulation of every vertex: `\"draft\"` (at most 45 coordinates, quickly built), `\"good\"` (120 "
-     "to 200), `\"final\"` (200 to 320; `supple bake` then leaves every vertex free, as `--engine full` does)",
+     "to 200), `\"final\"` (200 to 320; both up to 400 in one basis where these would miss much of how flesh moves; "
+     "`supple bake` then leaves every vertex free, as `--engine full` does)",
      "`\"good\"`"},
     {"[flesh]", "size",
      "coordinates of the reduced body, 1 to 400; 0: as many as the quality needs, in one basis that serves all poses "
@@ -101,7 +102,7 @@ constexpr RecipeKey table[] = {
      "`true` where the recipe has `[[local]]`, else `false`"},
     {"[flesh]", "contact",
      "`true`: what touches in one of the model's poses, those of clips included, stays as it touches, so that flesh "
-     "doesn't sink into flesh",
+     "doesn't sink into flesh. Where the rig itself puts skin into skin it changes nothing: `supple correct` does",
      "`false`"},
     {"[[region]]", "joints", "names of joints", "required"},
     {"[[region]]", "softness", "divides E: 2 is twice as soft", "required"},

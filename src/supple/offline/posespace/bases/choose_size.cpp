@@ -68,11 +68,14 @@ std::vector<double> left_of_unseen_motion(const BlockMatrix& metric, const Taugh
 }
 
 int choose_size(std::span<const double> left, const SizeSettings& settings) {
-  const auto enough = std::find_if(left.begin(), left.end(), [&](double value) { return value <= settings.left; });
   if (left.empty()) return settings.least;
-  constexpr int step = 5;  // a number that looks chosen
-  const int size = (static_cast<int>(enough - left.begin()) + step) / step * step;
-  return std::clamp(size, settings.least, settings.most);
+  const auto fewest = [&](double wanted) {
+    constexpr int step = 5;  // a number that looks chosen
+    const auto enough = std::find_if(left.begin(), left.end(), [&](double value) { return value <= wanted; });
+    return (static_cast<int>(enough - left.begin()) + step) / step * step;
+  };
+  const int size = std::clamp(fewest(settings.left), settings.least, settings.most);
+  return std::max(size, std::min(fewest(settings.bearable), settings.limit));
 }
 
 }  // namespace supple

@@ -19,12 +19,16 @@ namespace supple {
 struct SizeSettings {
   double left = 0.02;  ///< of motion that it hasn't learnt from
   int least = 120, most = 200;
+  /// More than `most` are taken where these would leave more than `bearable`, but only as many as leave that.
+  double bearable = 1;
+  int limit = 0;  ///< of these; 0: `most`
 };
 
 /// left(r) for r = 1, 2, …; empty where there is too little motion to hold any of it back.
 std::vector<double> left_of_unseen_motion(const BlockMatrix& metric, const TaughtShapes& taught);
 
-/// The fewest coordinates with which no more is left than asked for.
+/// The fewest coordinates with which no more is left than asked for, at most `most`; where that leaves more than is
+/// bearable, the fewest with which that isn't so.
 int choose_size(std::span<const double> left, const SizeSettings& settings);
 
 }  // namespace supple
