@@ -132,7 +132,7 @@ void QuasistaticSolver::add_contact_product(const VecX& x, VecX& y) const {
 void QuasistaticSolver::add_contact_forces(const VecX& x, VecX& f, QuasistaticReport& report) {
   active_.clear();
   report.deepest = 0;
-  for (const ContactSpring& spring : springs_) {
+  for (const ContactSpring& spring : known_.springs) {
     const double strain = spring.strain(x);
     if (strain >= 0) continue;
     active_.push_back(spring);
@@ -144,7 +144,7 @@ void QuasistaticSolver::add_contact_forces(const VecX& x, VecX& f, QuasistaticRe
 
 double QuasistaticSolver::length_of_step(Range range, const VecX& x, const VecX& force, const VecX& delta,
                                          const VecX& product) const {
-  if (springs_.empty()) return 1;
+  if (known_.springs.empty()) return 1;
   // φ'(t) = −δᵀ f(x + t δ) of the convex energy of flesh and springs: flesh without springs is linear in t.
   const double elastic = part(delta, range).dot(part(force, range)),
                curvature = part(delta, range).dot(part(product, range));
@@ -152,7 +152,7 @@ double QuasistaticSolver::length_of_step(Range range, const VecX& x, const VecX&
     double gap, slope, stiffness;
   };
   std::vector<Line> lines;
-  for (const ContactSpring& spring : springs_) {
+  for (const ContactSpring& spring : known_.springs) {
     double slope = 0;
     for (std::size_t k = 0; k < 4; ++k)
       if (spring.vertex[k] >= 0 && spring.vertex[k] < body_.free().end)
@@ -217,7 +217,7 @@ void QuasistaticSolver::move_boundary(VecX& x, double target, QuasistaticReport&
       part(out, boundary) = part(in, boundary);
   };
   report.boundary_iterations += conjugate_gradients(boundary, apply, prepare, target, delta_);
-  if (!springs_.empty()) {
+  if (!known_.springs.empty()) {
     active_.clear();  // the product of the flesh alone
     apply(delta_, q_);
     part(delta_, boundary) *= length_of_step(boundary, x, f_, delta_, q_);
@@ -246,7 +246,7 @@ void QuasistaticSolver::move_volume(VecX& x, double target, QuasistaticReport& r
       part(out, free) = part(in, free);
   };
   report.volume_iterations += conjugate_gradients(free, apply, prepare, target, delta_);
-  if (!springs_.empty()) {
+  if (!known_.springs.empty()) {
     body_.multiply(free, free, delta_, q_);
     part(delta_, free) *= length_of_step(free, x, f_, delta_, q_);
   }
@@ -262,40 +262,43 @@ void QuasistaticSolver::find_forces(const VecX& x, QuasistaticReport& report) {
 }
 
 void QuasistaticSolver::learn_pressure(const VecX& x) {
-  pressed_.clear();
-  for (ContactSpring& spring : springs_) {
+  known_.pressed.clear();
+  for (ContactSpring& spring : known_.springs) {
     spring.lead = std::max(0.0, -spring.strain(x));
-    if (spring.lead > 0) pressed_[spring.key] += spring.lead * spring.stiffness;
+    if (spring.lead > 0)
+      known_.pressed.try_emplace(spring.key, Vec3::Zero()).first->second +=
+          spring.lead * spring.stiffness * spring.normal;
   }
 }
 
 void QuasistaticSolver::mix_springs(bool with_earlier) {
-  if (!with_earlier) springs_.clear();
+  if (!with_earlier) known_.springs.clear();
   const double fresh = with_earlier ? settings_.fresh_share : 1, least = 0.05;
-  for (ContactSpring& spring : springs_) {
+  for (ContactSpring& spring : known_.springs) {
     spring.share *= 1 - fresh;
     spring.stiffness *= 1 - fresh;
   }
-  std::erase_if(springs_, [&](const ContactSpring& spring) { return spring.share < least; });
-  for (ContactSpring spring : found_) {
+  std::erase_if(known_.springs, [&](const ContactSpring& spring) { return spring.share < least; });
+  for (ContactSpring spring : known_.found) {
     spring.share = fresh;
     spring.stiffness *= fresh;
-    springs_.push_back(spring);
+    known_.springs.push_back(spring);
   }
 }
 
 void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report) {
   const auto start = Clock::now();
-  learn_pressure(x);
-  contacts.find(x, found_);
+  // At first what pushed in the frame before goes on pushing: the guess hasn't been solved for.
+  if (report.looks > 0) learn_pressure(x);
+  contacts.find(x, known_.found);
   // Where bones leave no room, nothing is gained by pushing harder; and what is deep inside comes out in several goes,
   // because on its way it may meet other skin.
   const double most = 2 * body_.mean_edge(), deep = 0.5 * body_.mean_edge();
   report.deepest = report.contact_error = 0;
-  for (ContactSpring& spring : found_) {
+  for (ContactSpring& spring : known_.found) {
     const double gap = spring.gap(x);
-    if (const auto found = pressed_.find(spring.key); found != pressed_.end())
-      spring.lead = std::min(most, found->second / spring.stiffness);
+    if (const auto found = known_.pressed.find(spring.key); found != known_.pressed.end())
+      spring.lead = std::clamp(found->second.dot(spring.normal) / spring.stiffness, 0.0, most);
     else if (gap < -deep)
       spring.lead = gap + deep;
     report.deepest = std::max(report.deepest, -gap);
@@ -315,9 +318,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   turn(rotations);
   pressed_boundary_.forget();
   if (!near) {
-    springs_.clear();
-    found_.clear();
-    pressed_.clear();
+    known_ = {};
   }
   for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
   report.pose_seconds = seconds_since(start);
@@ -355,7 +356,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   if (contacts != nullptr) {
     if (rounds_since_look > 0) look_for_contacts(x, *contacts, report);
     report.deepest = 0;
-    for (const ContactSpring& spring : found_) report.deepest = std::max(report.deepest, -spring.gap(x));
+    for (const ContactSpring& spring : known_.found) report.deepest = std::max(report.deepest, -spring.gap(x));
   }
   return report;
 }

@@ -81,6 +81,16 @@ class QuasistaticSolver {
   /// out.
   void turn_elements(std::vector<Mat3> rotations) { element_turn_ = std::move(rotations); }
 
+  /// What solves near the last one begin with.
+  struct Contacts {
+    std::vector<ContactSpring> found;                ///< by the last search
+    std::vector<ContactSpring> springs;              ///< of that search and those before
+    std::unordered_map<std::int64_t, Vec3> pressed;  ///< with which force, by their keys
+  };
+  const Contacts& contacts() const { return known_; }
+  /// Begins the next solve with those of an earlier one.
+  void recall(const Contacts& contacts) { known_ = contacts; }
+
   /// `rotations`: quaternions of any length for each vertex, `x`: positions, both in the body's numbers; those of held
   /// vertices are where bones are, the others are a guess that becomes the equilibrium. `gravity` [m/s²]. `near`: the
   /// guess is so good that contacts are looked for there; else flesh is first let go where it likes.
@@ -117,10 +127,8 @@ class QuasistaticSolver {
   double unit_force_ = 1;
   std::vector<Eigen::Matrix3f> turn_;
   std::vector<Mat3> element_turn_;
-  std::vector<ContactSpring> found_;                  ///< by the last search
-  std::vector<ContactSpring> springs_;                ///< of this search and those before
-  std::vector<ContactSpring> active_;                 ///< that push
-  std::unordered_map<std::int64_t, double> pressed_;  ///< with which force, by their keys
+  Contacts known_;
+  std::vector<ContactSpring> active_;  ///< that push
   VecX gravity_, f_;
   VecX r_, z_, p_, q_, w_, y_, v_, delta_;
   std::vector<float> scratch_;

@@ -13,6 +13,14 @@ namespace {
 
 /// [edges] What touches is a little inside or outside: as deep as this it counts as outside.
 constexpr double settled = 0.1;
+/// [edges] Nearer than this the way out is the skin's normal more than the direction to the skin.
+constexpr double touching = 0.1;
+/// The cosine between the two below which the nearest point is on a rim of the skin that may be touched.
+constexpr double oblique = 0.5;
+/// [edges] What is deeper than this comes out through skin that looks at it, within `far` …
+constexpr double deep = 0.4, far = 3;
+/// … which is where the cosine between the normals is less than this: the nearest skin may be that of a side.
+constexpr double opposite = -0.5;
 
 Vec3 at(const VecX& x, Index v) { return x.segment<3>(3 * Eigen::Index{v}); }
 
@@ -76,7 +84,7 @@ SelfCollision::SelfCollision(const ExRotatedBody& body, const SelfCollisionSetti
 void SelfCollision::take_shape(const VecX& x) {
   tets_.refit(x);
   for (std::size_t i = 0; i < proxies_.size(); ++i) now_.vertices[i] = at(x, proxies_[i]);
-  normals_ = vertex_normals(skin_.triangles, now_.vertices);
+  corner_normals_ = normals_ = vertex_normals(skin_.triangles, now_.vertices);
   // Those of single vertices jump where skin is crumpled, and a contact that slides would be pushed to and fro.
   for (int k = 0; k < settings_.smoothing; ++k) {
     std::vector<Vec3> sum(normals_.size(), Vec3::Zero());
@@ -92,6 +100,21 @@ Vec3 SelfCollision::now(const Place& place) const {
   for (int k = 0; k < 3; ++k)
     sum += place.weights[k] * now_.vertices[to_size(skin_.triangles[to_size(place.triangle)][to_size(k)])];
   return sum;
+}
+
+Vec3 SelfCollision::normal_at(const Place& place) const {
+  Vec3 sum = Vec3::Zero();
+  for (std::size_t k = 0; k < 3; ++k)
+    sum += place.weights[static_cast<Eigen::Index>(k)] *
+           corner_normals_[to_size(skin_.triangles[to_size(place.triangle)][k])];
+  return sum.normalized();
+}
+
+Vec3 SelfCollision::way_out(std::size_t proxy, const Place& place) const {
+  const Vec3 normal = normal_at(place), from = now_.vertices[proxy] - now(place);
+  const double along = normal.dot(from);
+  if (place.distance > touching * edge_ && std::abs(along) < oblique * place.distance) return Vec3::Zero();
+  return ((along < 0 ? -1.0 : 1.0) * from + touching * edge_ * normal).normalized();
 }
 
 double SelfCollision::facing(std::size_t proxy, const Place& place) const {
@@ -156,9 +179,30 @@ Index SelfCollision::entered(std::size_t proxy, const VecX& x) const {
   return best.triangle;
 }
 
-/// `near`: some of the skin's triangles as they are, `triangles`: which.
+SelfCollision::Place SelfCollision::through(std::size_t proxy, const TriangleTree& near,
+                                            std::span<const Index> triangles) const {
+  const Vec3& point = now_.vertices[proxy];
+  Place best;
+  visit_near_triangles(near, point, far * edge_, [&](std::size_t place, double& reach) {
+    const auto& [a, b, c] = near.corners()[place];
+    const Vec3 nearest = nearest_point_of_triangle(point, a, b, c);
+    const double distance = (nearest - point).norm();
+    if (!(distance < reach)) return;
+    const Index triangle = triangles[to_size(near.triangle(place))];
+    const Place found{triangle, weights_in_triangle(nearest, a, b, c), distance};
+    if (!may_touch(proxy, triangle) || !(facing(proxy, found) < opposite)) return;
+    if (!(way_out(proxy, found).dot(nearest - point) > 0)) return;
+    reach = distance;
+    best = found;
+  });
+  return best;
+}
+
+/// `near`: some of the skin's triangles as they are, `triangles`: which. `others`: what it touches already; skin that
+/// looks the same way as one of those is passed over.
 SelfCollision::Place SelfCollision::before(std::size_t proxy, const TriangleTree& near,
-                                           std::span<const Index> triangles) const {
+                                           std::span<const Index> triangles,
+                                           std::span<const ContactSpring> others) const {
   const Vec3& point = now_.vertices[proxy];
   Place best;
   visit_near_triangles(near, point, settings_.reach * edge_, [&](std::size_t place, double& reach) {
@@ -169,6 +213,10 @@ SelfCollision::Place SelfCollision::before(std::size_t proxy, const TriangleTree
     const Index triangle = triangles[to_size(near.triangle(place))];
     const Place found{triangle, weights_in_triangle(nearest, a, b, c), distance};
     if (!may_touch(proxy, triangle) || !(facing(proxy, found) < settings_.facing)) return;
+    const Vec3 normal = way_out(proxy, found);
+    if (normal.isZero() || normal.dot(point - now(found)) < -settled * edge_) return;
+    for (const ContactSpring& other : others)
+      if (normal.dot(other.normal) > settings_.apart) return;
     reach = distance;
     best = found;
   });
@@ -181,40 +229,53 @@ bool SelfCollision::hang(std::size_t proxy, const Place& place, ContactSpring& s
   spring = {};
   spring.vertex[0] = proxies_[proxy];
   spring.weight[0] = 1;
-  spring.key = proxies_[proxy];
   spring.place = place.triangle;
   double other = 0;
   for (std::size_t k = 0; k < 3; ++k) {
     const double beta = place.weights[static_cast<Eigen::Index>(k)];
     spring.vertex[k + 1] = proxies_[to_size(corners[k])];
     spring.weight[k + 1] = -beta;
-    spring.normal += beta * normals_[to_size(corners[k])];
     other += beta * stiffness_[to_size(corners[k])];
   }
   spring.stiffness = std::min(stiffness_[proxy], other);
-  spring.normal.normalize();
+  spring.normal = way_out(proxy, place);
+  if (spring.normal.isZero()) return false;
   return spring.normal.allFinite();
 }
 
-bool SelfCollision::touch(std::size_t proxy, Index known, const VecX& x, ContactSpring& spring) const {
+void SelfCollision::touch(std::size_t proxy, std::span<const ContactSpring> known, const VecX& x,
+                          Contacts& found) const {
   const Index skin = entered(proxy, x);
-  Place place;
-  if (skin >= 0) place = walk(proxy, skin);
-  if (known >= 0)
-    if (const Place tracked = walk(proxy, known); tracked.distance < place.distance) place = tracked;
-  if (place.triangle < 0 || !(facing(proxy, place) < (known >= 0 ? settings_.parting : settings_.facing))) return false;
-  if (!hang(proxy, place, spring)) return false;
-  const Vec3 out = now(place) - now_.vertices[proxy];
-  if (skin < 0) return spring.normal.dot(out) <= settled * edge_ && place.distance < settings_.reach * edge_;
-  const bool deep = out.norm() > 1e-3 * edge_;
-  if (deep && !(spring.normal.dot(out) > 0.3 * out.norm())) spring.normal = out.normalized();
-  return true;
+  struct Candidate {
+    Place place;
+    std::int64_t key;
+  };
+  std::array<Candidate, most_contacts + 1> candidates;
+  std::size_t count = 0;
+  for (const ContactSpring& spring : known)
+    if (const Place place = walk(proxy, spring.place); place.triangle >= 0) candidates[count++] = {place, spring.key};
+  if (skin >= 0)
+    if (const Place place = walk(proxy, skin); place.triangle >= 0) candidates[count++] = {place, -1};
+  std::stable_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count),
+                   [](const Candidate& a, const Candidate& b) { return a.place.distance < b.place.distance; });
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto& [place, key] = candidates[k];
+    if (!(facing(proxy, place) < (key >= 0 ? settings_.parting : settings_.facing))) continue;
+    ContactSpring spring;
+    if (!hang(proxy, place, spring)) continue;
+    const Vec3 out = now(place) - now_.vertices[proxy];
+    const double depth = spring.normal.dot(out);
+    if (skin < 0 || found.count > 0) {
+      if (!(place.distance < settings_.reach * edge_) || (skin < 0 && depth > settled * edge_)) continue;
+    }
+    found.add(spring, key, settings_.apart);
+  }
 }
 
-std::vector<Index> SelfCollision::triangles_around(std::span<const char> touches) const {
+std::vector<Index> SelfCollision::triangles_around(std::span<const Contacts> found) const {
   Bounds around;
-  for (std::size_t i = 0; i < touches.size(); ++i)
-    if (touches[i] != 0) around.add(now_.vertices[i]);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i].count > 0) around.add(now_.vertices[i]);
   std::vector<Index> triangles;
   if (around.empty()) return triangles;
   const Vec3 margin = Vec3::Constant(4 * edge_);
@@ -228,30 +289,66 @@ std::vector<Index> SelfCollision::triangles_around(std::span<const char> touches
   return triangles;
 }
 
+void SelfCollision::Contacts::add(const ContactSpring& spring, std::int64_t key, double apart) {
+  if (count == most_contacts) return;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (!(springs[k].normal.dot(spring.normal) > apart)) continue;
+    if (springs[k].key < 0) springs[k].key = key;  // the same contact, found by another way
+    return;
+  }
+  springs[count] = spring;
+  springs[count++].key = key;
+}
+
+void SelfCollision::Contacts::name(std::int64_t proxy) {
+  for (std::size_t k = 0; k < count; ++k) {
+    if (springs[k].key >= 0) continue;
+    std::int64_t key = key_of(proxy, 0);
+    const auto taken = [&] {
+      return std::any_of(springs.begin(), springs.begin() + static_cast<std::ptrdiff_t>(count),
+                         [&](const ContactSpring& spring) { return spring.key == key; });
+    };
+    while (taken()) ++key;
+    springs[k].key = key;
+  }
+}
+
 void SelfCollision::find(const VecX& x, std::vector<ContactSpring>& springs) {
   take_shape(x);
-  std::vector<Index> known(proxies_.size(), -1);
-  for (const ContactSpring& spring : springs)
-    if (spring.vertex[1] >= 0) known[to_size(proxy_of_[to_size(spring.vertex[0])])] = spring.place;
-  std::vector<ContactSpring> found(proxies_.size());
-  std::vector<char> touches(proxies_.size(), 0);
+  std::erase_if(springs, [](const ContactSpring& spring) { return spring.vertex[1] < 0; });
+  std::vector<std::size_t> first_known(proxies_.size() + 1, 0);  // found ones are in the order of proxies
+  for (const ContactSpring& spring : springs) ++first_known[to_size(proxy_of_[to_size(spring.vertex[0])]) + 1];
+  for (std::size_t i = 0; i < proxies_.size(); ++i) first_known[i + 1] += first_known[i];
+  std::vector<Contacts> found(proxies_.size());
   parallel_for(std::ssize(proxies_), 64, [&](std::int64_t k) {
-    touches[to_size(k)] = touch(to_size(k), known[to_size(k)], x, found[to_size(k)]) ? 1 : 0;
+    const auto i = to_size(k);
+    touch(i, std::span(springs).subspan(first_known[i], first_known[i + 1] - first_known[i]), x, found[i]);
   });
-  const std::vector<Index> triangles = triangles_around(touches);
+  const std::vector<Index> triangles = triangles_around(found);
   Surface part;
   part.vertices = now_.vertices;
   for (const Index t : triangles) part.triangles.push_back(skin_.triangles[to_size(t)]);
   const TriangleTree near(part);
   parallel_for(std::ssize(proxies_), 64, [&](std::int64_t k) {
     const auto i = to_size(k);
-    if (touches[i] != 0) return;
-    const Place place = before(i, near, triangles);
-    touches[i] = place.triangle >= 0 && hang(i, place, found[i]) && found[i].gap(x) >= -settled * edge_ ? 1 : 0;
+    Contacts& own = found[i];
+    if (own.count > 0 && own.springs[0].gap(x) < -deep * edge_) {
+      ContactSpring out;
+      if (const Place facing = through(i, near, triangles); facing.triangle >= 0 && hang(i, facing, out)) {
+        out.key = own.springs[0].key;
+        own.springs[0] = out;
+        own.count = 1;
+      }
+    }
+    const Place place = before(i, near, triangles, std::span(own.springs).first(own.count));
+    ContactSpring spring;
+    if (place.triangle >= 0 && hang(i, place, spring) && spring.gap(x) >= -settled * edge_)
+      own.add(spring, -1, settings_.apart);
+    own.name(proxies_[i]);
   });
   springs.clear();
-  for (std::size_t i = 0; i < found.size(); ++i)
-    if (touches[i] != 0) springs.push_back(found[i]);
+  for (const Contacts& own : found)
+    springs.insert(springs.end(), own.springs.begin(), own.springs.begin() + static_cast<std::ptrdiff_t>(own.count));
 }
 
 }  // namespace supple

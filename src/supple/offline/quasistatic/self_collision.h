@@ -3,8 +3,10 @@
 // mapped to the shape at rest, projected to the skin there, and drawn towards where that point of the skin is now.
 //
 // From there the nearest point of the skin as it is now is looked for by walking from triangle to triangle: distances
-// to it are those that one sees, and they change smoothly as flesh slides. A contact that was found is walked on in the
-// next search, and let go later than it would be taken up, so that searches don't disagree about it in turns.
+// to it are those that one sees, and they change smoothly as flesh slides. The way out is the gradient of that
+// distance, so that one search pushes the same way as the next whether a vertex is inside or outside by then. A contact
+// that was found is walked on in the next search, and let go later than it would be taken up; a vertex in a crease has
+// one for each side.
 //
 // What is nearer than `neighbourhood` edges at rest, or looks the same way as the skin that it has entered, is no
 // contact but flesh that is crumpled.
@@ -27,6 +29,7 @@ struct SelfCollisionSettings {
   double reach = 1;            ///< in edges of the skin
   double facing = 0.3;         ///< the cosine between normals of a vertex and of what it has entered is less …
   double parting = 0.6;        ///< … and must become more than this to end a contact
+  double apart = 0.5;          ///< the cosine below which two normals belong to different contacts of a vertex
 };
 
 class SelfCollision final : public ContactSource {
@@ -44,20 +47,40 @@ class SelfCollision final : public ContactSource {
     double distance = std::numeric_limits<double>::infinity();
   };
 
+  /// What one vertex touches: a vertex in a crease touches both of its sides.
+  static constexpr std::size_t most_contacts = 3;
+  struct Contacts {
+    std::array<ContactSpring, most_contacts> springs;
+    std::size_t count = 0;
+    void add(const ContactSpring& spring, std::int64_t key, double apart);
+    /// Gives those that are new a key.
+    void name(std::int64_t proxy);
+  };
+  /// Above those of what stands outside.
+  static std::int64_t key_of(std::int64_t proxy, std::int64_t contact) {
+    return (std::int64_t{1} << 40) + 4 * proxy + contact;
+  }
+
   Vec3 now(const Place& place) const;
   void look_at(const Vec3& point, std::size_t proxy, Index triangle, Place& best) const;
   /// The nearest point of the skin as it is now, as far as one comes from a triangle without going away.
   Place walk(std::size_t proxy, Index triangle) const;
   /// The skin nearest to the flesh at rest that a vertex is inside of now; −1: it is outside.
   Index entered(std::size_t proxy, const VecX& x) const;
-  Place before(std::size_t proxy, const TriangleTree& near, std::span<const Index> triangles) const;
+  Place before(std::size_t proxy, const TriangleTree& near, std::span<const Index> triangles,
+               std::span<const ContactSpring> others) const;
+  /// The nearest skin that looks at a vertex which is deep inside.
+  Place through(std::size_t proxy, const TriangleTree& near, std::span<const Index> triangles) const;
   /// Neither its own skin, nor held as it is itself.
   bool may_touch(std::size_t proxy, Index triangle) const;
   double facing(std::size_t proxy, const Place& place) const;
+  Vec3 normal_at(const Place& place) const;
+  /// Along the shortest way to the skin, or along its normal where that is near; zero: at a rim.
+  Vec3 way_out(std::size_t proxy, const Place& place) const;
   bool hang(std::size_t proxy, const Place& place, ContactSpring& spring) const;
-  bool touch(std::size_t proxy, Index known, const VecX& x, ContactSpring& spring) const;
+  void touch(std::size_t proxy, std::span<const ContactSpring> known, const VecX& x, Contacts& found) const;
   void take_shape(const VecX& x);
-  std::vector<Index> triangles_around(std::span<const char> touches) const;
+  std::vector<Index> triangles_around(std::span<const Contacts> found) const;
 
   SelfCollisionSettings settings_;
   std::vector<Vec3> rest_;
@@ -71,7 +94,8 @@ class SelfCollision final : public ContactSource {
   std::vector<Index> first_around_, around_;  ///< triangles at each vertex of the skin
   std::vector<Index> proxy_of_;               ///< of our numbers; −1: not of the skin
   Surface now_;                               ///< the skin as it is now …
-  std::vector<Vec3> normals_;                 ///< … at its vertices
+  std::vector<Vec3> corner_normals_;          ///< … at its vertices …
+  std::vector<Vec3> normals_;                 ///< … smoothed: which way it looks there
 };
 
 }  // namespace supple

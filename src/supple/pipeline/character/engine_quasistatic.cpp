@@ -24,6 +24,9 @@ namespace {
 constexpr int steps_per_frame = 8;
 /// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
 constexpr std::int64_t frames_per_group = 8;
+/// Searches for contacts after which a pose is rather approached in smaller steps, and the smallest of them.
+constexpr int looks_at_once = 12;
+constexpr double smallest_step = 1.0 / 16;
 
 /// p without morph targets: they move the skin after the flesh has.
 void without_morphs(const PoseLayout& layout, std::span<double> p) {
@@ -101,23 +104,13 @@ class FrameSolver {
   QuasistaticReport solve(const ClipMotion& motion, double time, bool anew, const Vec3& gravity, VecX& local) {
     motion.sample(time, pose_);
     without_morphs(rig_.rig()->layout(), pose_.p);
-    const ExRotatedBody& body = solver_.body();
-    place_colliders();
-    turns_.evaluate(pose_.p, rotations_);
-    const std::vector<Vec3> carried = evaluate_all(*shared_.model.rest, pose_.p);
-    if (anew || x_.size() == 0)
-      start(carried);
-    else
-      carry_on(carried);
-    for (Index n = 0; n < body.vertex_count(); ++n) {
-      const auto v = to_size(body.vertex_of()[to_size(n)]);
-      numbered_[to_size(n)] = rotations_[v];
-      if (n >= body.held().begin) x_.segment<3>(3 * Eigen::Index{n}) = carried[v];
-    }
-    const QuasistaticReport report =
-        solver_.solve(numbered_, x_, &contacts_, pose_.placement.rotation.conjugate() * gravity, !anew);
-    rotations_before_ = rotations_;
-    carried_before_ = carried;
+    const CharacterPose target = pose_;
+    const bool first = anew || before_.x.size() == 0;
+    if (first) before_ = at_rest();
+    most_looks_ = looks_at_once;
+    QuasistaticReport report = solve_pose(target, gravity, !first);
+    if (!settled(report)) report = approach(target, gravity);
+    before_ = {target, x_, rotations_, carried_, solver_.contacts()};
     take_skin(local);
     return report;
   }
@@ -148,20 +141,93 @@ class FrameSolver {
                               : rest * without_stretch(world_matrix(rig_.skeleton(), pose_.locals, joint)).inverse());
     }
   }
-  void start(std::span<const Vec3> carried) {
-    x_.resize(3 * std::ssize(carried));
+  /// Flesh that was solved for, or is as the rig has it.
+  struct Solved {
+    CharacterPose pose;
+    VecX x;
+    std::vector<Eigen::Vector4d> rotations;
+    std::vector<Vec3> carried;
+    QuasistaticSolver::Contacts contacts;
+  };
+
+  bool settled(const QuasistaticReport& report) const {
+    return report.converged && report.contact_error < solver_.settings().contact_tolerance;
+  }
+
+  void evaluate(const CharacterPose& pose) {
+    turns_.evaluate(pose.p, rotations_);
+    carried_ = evaluate_all(*shared_.model.rest, pose.p);
+  }
+
+  Solved at_rest() {
+    Solved rest;
+    rest.pose = rig_.neutral();
+    without_morphs(rig_.rig()->layout(), rest.pose.p);
+    evaluate(rest.pose);
+    rest.x.resize(3 * std::ssize(carried_));
     for (Index n = 0; n < solver_.body().vertex_count(); ++n)
-      x_.segment<3>(3 * Eigen::Index{n}) = carried[to_size(solver_.body().vertex_of()[to_size(n)])];
+      rest.x.segment<3>(3 * Eigen::Index{n}) = carried_[to_size(solver_.body().vertex_of()[to_size(n)])];
+    rest.rotations = rotations_;
+    rest.carried = carried_;
+    return rest;
   }
-  /// From where the flesh was relative to its surroundings.
-  void carry_on(std::span<const Vec3> carried) {
-    for (Index n = 0; n < solver_.body().vertex_count(); ++n) {
-      const auto v = to_size(solver_.body().vertex_of()[to_size(n)]);
+
+  /// From where the flesh was relative to its surroundings. `near`: as it was solved for.
+  QuasistaticReport solve_pose(const CharacterPose& pose, const Vec3& gravity, bool near) {
+    pose_ = pose;
+    place_colliders();
+    evaluate(pose);
+    const ExRotatedBody& body = solver_.body();
+    x_.resize(before_.x.size());
+    for (Index n = 0; n < body.vertex_count(); ++n) {
+      const auto v = to_size(body.vertex_of()[to_size(n)]);
+      numbered_[to_size(n)] = rotations_[v];
       auto x = x_.segment<3>(3 * Eigen::Index{n});
-      const Quat now(rotations_[v]), before(rotations_before_[v]);
-      x = carried[v] + now.normalized() * (before.normalized().conjugate() * (x - carried_before_[v]));
+      const Quat now(rotations_[v]), then(before_.rotations[v]);
+      x = carried_[v];
+      if (near && n < body.held().begin)
+        x += now.normalized() *
+             (then.normalized().conjugate() * (before_.x.segment<3>(3 * Eigen::Index{n}) - before_.carried[v]));
     }
+    solver_.settings().most_looks = most_looks_;
+    return solver_.solve(numbered_, x_, &contacts_, pose.placement.rotation.conjugate() * gravity, near);
   }
+
+  CharacterPose between(const CharacterPose& from, const CharacterPose& to, double t) const {
+    CharacterPose pose = to;
+    for (std::size_t k = 0; k < pose.p.size(); ++k) pose.p[k] = from.p[k] + t * (to.p[k] - from.p[k]);
+    Pose locals = to.locals;
+    for (std::size_t j = 0; j < locals.size(); ++j) {
+      const Transform &a = from.locals[j], &b = to.locals[j];
+      locals[j] = {a.translation + t * (b.translation - a.translation), a.rotation.slerp(t, b.rotation),
+                   a.scale + t * (b.scale - a.scale)};
+    }
+    rig_.set_joints(locals, pose);
+    pose.placement = to.placement;
+    return pose;
+  }
+
+  /// In steps that contacts can follow: flesh that jumps through other flesh crumples, and searches don't end.
+  QuasistaticReport approach(const CharacterPose& target, const Vec3& gravity) {
+    QuasistaticReport report;
+    const CharacterPose from = before_.pose;
+    double done = 0, step = 0.5;
+    while (done < 1) {
+      const double next = std::min(1.0, done + step);
+      solver_.recall(before_.contacts);
+      const bool last = step <= smallest_step;
+      most_looks_ = last ? QuasistaticSettings().most_looks : looks_at_once;
+      report = solve_pose(next < 1 ? between(from, target, next) : target, gravity, true);
+      if (!settled(report) && !last) {
+        step /= 2;
+        continue;
+      }
+      before_ = {pose_, x_, rotations_, carried_, solver_.contacts()};
+      done = next;
+    }
+    return report;
+  }
+
   void take_skin(VecX& local) {
     const ExRotatedBody& body = solver_.body();
     in_mesh_.resize(x_.size());
@@ -185,9 +251,11 @@ class FrameSolver {
   ColliderContacts colliders_;
   JoinedContacts contacts_{{&collision_, &colliders_}};
   QuasistaticSolver solver_;
-  std::vector<Eigen::Vector4d> rotations_, numbered_, rotations_before_;
-  std::vector<Vec3> skin_, carried_before_;
+  std::vector<Eigen::Vector4d> rotations_, numbered_;
+  std::vector<Vec3> skin_, carried_;
   VecX x_, in_mesh_;
+  Solved before_;
+  int most_looks_ = looks_at_once;
 };
 
 /// Moments of a clip, a whole number of them from its first key to its end, whichever of them a run needs.
