@@ -5,6 +5,9 @@
 
 #include <zlib.h>
 
+#include <cmath>
+#include <cstring>
+
 namespace supple::cli_view_test {
 namespace {
 
@@ -71,11 +74,79 @@ TEST_F(ViewCli, AnObjectIsInThePageAsItsAsset) {
   EXPECT_EQ(report["kind"], "object");
   const std::string page = slurp(folder / "beam.html");
   EXPECT_EQ(block(page, "asset"), slurp(folder / "beam.supple"));
+  EXPECT_FALSE(block(page, "nodes").empty());  // that its sketches are recorded for
   EXPECT_NE(page.find("{\"kind\":\"object\",\"name\":\"beam\""), std::string::npos);
   expect_refusal({"view", "beam.supple", "-o", "other.html", "--page", "empty.html", "--baked"}, 2, "shown by itself");
   ASSERT_EQ(supple({"build", "small.toml", "-o", "small.supple"}).code, 0);
   expect_refusal({"view", "small.supple", "-o", "other.html", "--page", "empty.html"}, 3,
                  "name the character it was built from");
+}
+
+/// The numbers of a block, as browsers read them.
+template <class Number>
+std::vector<Number> numbers_of(const std::string& bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+TEST_F(ViewCli, AMeshIsInThePageWithItsModes) {
+  // Six tetrahedra around a diagonal: a beam of one cube, held at one end.
+  spill(folder / "cube.mesh",
+        "MeshVersionFormatted 2\nDimension 3\nVertices 8\n0 0 0 0\n1 0 0 0\n1 1 0 0\n0 1 0 0\n0 0 1 0\n1 0 1 0\n1 1 1 "
+        "0\n0 1 1 0\nTetrahedra 6\n1 2 3 7 0\n1 3 4 7 0\n1 4 8 7 0\n1 8 5 7 0\n1 5 6 7 0\n1 6 2 7 0\nEnd\n");
+  const auto report =
+      supple_json({"view", "cube.mesh", "-o", "cube.html", "--page", "empty.html", "--fix", "min-x", "--modes", "3"});
+  EXPECT_EQ(report["kind"], "solid");
+  const auto modes = supple_json({"modes", "cube.mesh", "--fix", "min-x", "--modes", "3"});
+  const std::string page = slurp(folder / "cube.html");
+  const std::size_t at = page.find("{\"kind\":\"solid\"");
+  ASSERT_NE(at, std::string::npos);
+  const auto told = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  ASSERT_EQ(told["frequencies"].size(), 3u);
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_NEAR(told["frequencies"][k].get<double>(), modes["modes"][k]["frequency_hz"].get<double>(), 1e-9);
+  EXPECT_EQ(numbers_of<float>(block(page, "vertices")).size(), 24u);
+  EXPECT_EQ(numbers_of<std::uint32_t>(block(page, "elements")).size(), 24u);
+  const auto shapes = numbers_of<float>(block(page, "shapes"));
+  ASSERT_EQ(shapes.size(), 72u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    double largest = 0;
+    for (std::size_t v = 0; v < 8; ++v) {
+      const float* u = &shapes[24 * k + 3 * v];
+      largest = std::max(largest, std::hypot(double{u[0]}, double{u[1]}, double{u[2]}));
+    }
+    EXPECT_NEAR(largest, 1, 1e-6);
+    EXPECT_EQ(shapes[24 * k], 0);  // held
+  }
+  ASSERT_EQ(supple({"view", "cube.mesh", "-o", "still.html", "--page", "empty.html", "--modes", "0"}).code, 0);
+  EXPECT_TRUE(block(slurp(folder / "still.html"), "shapes").empty());
+  expect_refusal({"view", "cube.mesh", "-o", "other.html", "--page", "empty.html", "--inside"}, 2, "shown by itself");
+}
+
+TEST_F(ViewCli, TetrahedraOfACharacterAreInThePageWithItsElementsOfCubature) {
+  ASSERT_EQ(supple({"build", "small.toml", "-o", "small.supple"}).code, 0);
+  const auto facts = supple_json({"inspect", "small.supple"});
+  const auto report = supple_json(
+      {"view", "small.toml", "--asset", "small.supple", "--inside", "-o", "inside.html", "--page", "empty.html"});
+  EXPECT_EQ(report["kind"], "solid");
+  const std::string page = slurp(folder / "inside.html");
+  const auto cubature = numbers_of<float>(block(page, "cubature"));
+  EXPECT_EQ(4 * sizeof(float) * cubature.size(), block(page, "elements").size());
+  const auto chosen = std::count_if(cubature.begin(), cubature.end(), [](float w) { return w > 0; });
+  EXPECT_GT(chosen, 5);
+  EXPECT_LT(2 * static_cast<std::size_t>(chosen), cubature.size());
+  const auto young = numbers_of<float>(block(page, "stiffness"));
+  EXPECT_EQ(young.size(), cubature.size());
+  EXPECT_GT(*std::min_element(young.begin(), young.end()), 0);
+  EXPECT_FALSE(block(page, "skin").empty());
+  // Live, the skin has a stiffness: nothing where bones hold it.
+  ASSERT_EQ(supple({"view", "small.toml", "--asset", "small.supple", "-o", "live.html", "--page", "empty.html"}).code,
+            0);
+  EXPECT_EQ(3 * block(slurp(folder / "live.html"), "stiffness").size(), block(page, "skin").size());
+  // Without an asset nothing is built but the body.
+  ASSERT_EQ(supple({"view", "small.toml", "--inside", "-o", "body.html", "--page", "empty.html"}).code, 0);
+  EXPECT_TRUE(block(slurp(folder / "body.html"), "cubature").empty());
 }
 
 TEST_F(ViewCli, FaultsAreSentences) {
@@ -84,6 +155,9 @@ TEST_F(ViewCli, FaultsAreSentences) {
     expect_refusal(words, code, sentence);
   };
   refuse({"x_shape.glb", "-o", "page.png", "--page", "empty.html"}, 2, "ends in .html");
+  refuse({"x_shape.glb", "-o", "page.html", "--page", "empty.html", "--modes", "3"}, 2, "are for a solid mesh");
+  refuse({"x_shape.glb", "-o", "page.html", "--page", "empty.html", "--baked", "--inside"}, 2, "has no tetrahedra");
+  refuse({"missing.msh", "-o", "page.html", "--page", "empty.html"}, 3, "missing.msh");
   refuse({"x_shape.supple", "-o", "page.html", "--page", "empty.html"}, 3, "x_shape.supple");
   refuse({"missing.glb", "-o", "page.html", "--page", "empty.html"}, 3, "missing.glb");
   refuse({"x_shape.glb", "--beside", "missing.glb", "-o", "page.html", "--page", "empty.html"}, 3, "missing.glb");

@@ -34,13 +34,18 @@ export async function open(browser, file, options = {}) {
 
 export const running = (page) => page.waitForFunction(() => globalThis.supple?.frames.count > 2, null, { timeout: 60000 });
 
-/** What the card has drawn, shrunk to some hundred bright or dark patches. */
+/** What the card draws now, shrunk to some hundred bright or dark patches; always from as many pixels, whatever the load. */
 export const pixels = (page) => page.evaluate(() => {
-  const { stage } = globalThis.supple;
-  stage.draw(0);
+  const { stage } = globalThis.supple, { scale } = stage;
+  stage.scale = 0.6;
+  stage.resize();
+  stage.controls.update();
+  stage.renderer.render(stage.scene, stage.camera);
   const gl = stage.renderer.getContext(), width = gl.drawingBufferWidth, height = gl.drawingBufferHeight;
   const all = new Uint8Array(4 * width * height);
   gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, all);
+  stage.scale = scale;
+  stage.resize();
   const patches = [];
   for (let y = 0; y < 36; ++y)
     for (let x = 0; x < 64; ++x) {

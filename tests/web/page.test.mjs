@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the mascot, driven as people do: with mouse, fingers and keys. Environment: SUPPLE_PAGE, the page of a live
-// character; SUPPLE_PAIR, that of a baked file beside its original; SUPPLE_OBJECT and SUPPLE_DOMAINS, those of objects; SUPPLE_NPM, the folder of playwright-core.
+// character; SUPPLE_PAIR, that of a baked file beside its original; SUPPLE_OBJECT and SUPPLE_DOMAINS, those of objects; SUPPLE_INSIDE
+// and SUPPLE_MODES, those of a character's tetrahedra and of a mesh; SUPPLE_MODEL, the character's file; SUPPLE_COMMAND, supple
+// itself; SUPPLE_NPM, the folder of playwright-core.
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -199,6 +202,145 @@ test('sliders change the flesh', async () => {
   await page.keyboard.press('r');
 });
 
+test('flesh that is twice as soft hangs twice as deep, and swings more slowly', async (t) => {
+  const { page } = live;
+  await still(page);
+  const fill = (title, value) => page.locator(`#panel input[title^="${title}"]`).fill(String(value));
+  // Gently, and well damped: where it hangs is proportional to its weight.
+  await fill('Damping', 0.6);
+  const sag = async (softness) => {
+    await fill('How much softer', softness);
+    await fill('Weight besides', 0.5);
+    await pass(page, 3);
+    return page.evaluate(() => supple.thing.flesh.state.displacements().reduce((sum, u, k) => (k % 3 === 1 ? sum + u : sum), 0));
+  };
+  const [once, twice] = [await sag(1), await sag(2)];
+  t.diagnostic(`sag ${(twice / once).toFixed(3)} of that of flesh as it was built`);
+  assert.ok(once < 0 && Math.abs(twice / once - 2) < 0.04, `${twice / once}`);
+  // Let go, it comes back √2 times as late: so much later is it halfway.
+  const halfway = async (softness) => {
+    await sag(softness);
+    return page.evaluate(async () => {
+      const total = () => supple.thing.flesh.state.displacements().reduce((sum, u, k) => (k % 3 === 1 ? sum + u : sum), 0);
+      const begin = total();
+      supple.thing.setGravity(0);
+      const { flesh } = supple.thing, advance = flesh.advance, pace = supple.thing.pace;
+      let time = 0, found = 0;
+      flesh.advance = function (seconds) {
+        const recovered = advance.call(this, seconds);
+        time += seconds / pace;
+        if (!found && Math.abs(total()) < 0.5 * Math.abs(begin)) found = time;
+        return recovered;
+      };
+      while (!found) await new Promise((resume) => setTimeout(resume, 20));
+      delete flesh.advance;
+      return found;
+    });
+  };
+  const ratio = (await halfway(4)) / (await halfway(1));
+  t.diagnostic(`four times as soft takes ${ratio.toFixed(2)} times as long`);
+  assert.ok(Math.abs(ratio - 2) < 0.3, `${ratio}`); // joints come 90 times a second: so coarse is time
+  await page.keyboard.press('r');
+  assert.equal(await state(page, 'thing.settings.softness'), 1);
+});
+
+test('a hand follows the mouse, and arrow keys; let go, it returns to its clip', async () => {
+  const { page } = live;
+  await still(page);
+  await page.keyboard.press('j');
+  const hand = page.locator('.handle[aria-label="Move left_hand"]');
+  const where = () => page.evaluate(() => {
+    const { reach } = supple.thing, limb = reach.limbs.find(({ name }) => name === 'left_hand');
+    return { place: reach.place(limb).toArray(), goal: limb.goal?.toArray(), pose: supple.thing.flesh.joints.map((joint) => joint?.quaternion.toArray()) };
+  });
+  const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
+  const rest = await where(), height = await state(page, 'thing.character.height');
+  const box = await hand.boundingBox();
+  await page.mouse.move(box.x + 15, box.y + 15);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 5, box.y - 25, { steps: 4 });
+  await pass(page, 0.8);
+  const held = await where();
+  assert.ok(away(held.place, rest.place) > 0.02 * height, 'the hand stays where it was');
+  assert.ok(away(held.place, held.goal) < 0.02 * height, `it is ${away(held.place, held.goal)} m from the mouse`);
+  assert.ok(await page.evaluate(() => { // the picture's joints are the runtime's
+    const { flesh, reach } = supple.thing, limb = reach.limbs.find(({ name }) => name === 'left_hand');
+    return Math.hypot(...Array.from(flesh.state.jointPosition(limb.tip)).map((x, k) => x - reach.place(limb).getComponent(k))) < 1e-3;
+  }));
+  await page.mouse.up();
+  await pass(page, 1.2);
+  const back = await where();
+  assert.ok(Math.max(...back.pose.map((q, k) => (q ? away(q, rest.pose[k]) : 0))) < 1e-5, 'it does not return');
+  await hand.focus();
+  for (let k = 0; k < 3; ++k) await page.keyboard.press('ArrowUp');
+  await pass(page, 0.8);
+  assert.ok((await where()).place[1] > rest.place[1] + 0.01 * height, 'arrow keys do nothing');
+  assert.equal(await state(page, 'player.playing'), false);
+  await page.keyboard.press('Escape');
+  await page.locator('#view').focus();
+  await page.keyboard.press('j');
+  assert.ok(await page.locator('#handles').isHidden());
+});
+
+test('softness is painted, undone, and saved as what [[paint]] reads', async () => {
+  const { page } = live;
+  await still(page);
+  await page.keyboard.press('s');
+  const vertex = await vertexAt(page, 0.42), at = await vertexState(page, vertex);
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 12, at.y + 6, { steps: 5 });
+  await page.mouse.up();
+  const values = () => page.evaluate((v) => [supple.thing.brush.values[v], Math.max(...supple.thing.brush.values), Math.min(...supple.thing.brush.values)], vertex);
+  const painted = await values();
+  assert.ok(painted[0] > 2 && painted[1] <= 4.001 && painted[2] === 1, `${painted}`);
+  assert.equal(await state(page, 'thing.pull.active'), false);
+  assert.equal(await state(page, 'thing.colour'), 'brush');
+  await page.keyboard.press('z');
+  assert.deepEqual(await values(), [1, 1, 1]);
+  await page.keyboard.press('f'); // the middle of the picture, without a mouse
+  assert.ok((await values())[1] > 2);
+  const saving = page.waitForEvent('download');
+  await page.locator('#panel button', { hasText: 'Save' }).click();
+  const download = await saving, file = join(work, download.suggestedFilename());
+  await download.saveAs(file);
+  copyFileSync(process.env.SUPPLE_MODEL, join(work, 'mascot.glb'));
+  // A body of few tetrahedra, with the paint that the page tells to add and without.
+  const young = (recipe) => {
+    writeFileSync(join(work, 'painted.toml'), `input = "mascot.glb"\n[body]\ntets = 1500\nexclude = ["mascot_details"]\n[material]\nyoung = 20000\n${recipe}\n`);
+    execFileSync(process.env.SUPPLE_COMMAND, ['view', join(work, 'painted.toml'), '--inside', '--no-cache', '--force', '--quiet', '-o', join(work, 'painted.html'), '--page', join(process.env.SUPPLE_RUNTIME, '../view.html')]);
+    return open(browser, join(work, 'painted.html')).then(async (opened) => {
+      await running(opened.page);
+      const ends = await opened.page.evaluate(() => [Math.min(...supple.thing.data.stiffness), Math.max(...supple.thing.data.stiffness)]);
+      await opened.context.close();
+      return ends;
+    });
+  };
+  const plain = await young(''), soft = await young(await page.locator('.code').textContent());
+  assert.deepEqual(plain, [20000, 20000]);
+  assert.ok(soft[0] < 0.6 * 20000 && soft[1] > 0.98 * 20000, `painted flesh has ${soft} Pa`);
+  await page.keyboard.press('s');
+  assert.equal(await state(page, 'thing.colour'), 'plain');
+});
+
+test('every colour shows something else', async () => {
+  const { page } = live;
+  await still(page);
+  const list = page.locator('#panel select'), seen = new Set();
+  const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
+  assert.deepEqual(colours, ['plain', 'displacement', 'stretch', 'stiffness', 'joint', 'brush']);
+  for (const colour of colours) {
+    await list.selectOption(colour);
+    await wait(page, 200);
+    seen.add((await pixels(page)).map((x) => Math.round(x / 8)).join());
+    assert.equal(await page.locator('.legend').isVisible(), !['plain', 'joint'].includes(colour), colour);
+  }
+  assert.equal(seen.size, colours.length);
+  const [least, most] = await page.evaluate(() => { const soft = supple.thing.stiffness.filter((x) => x > 0); return [Math.min(...soft), Math.max(...soft)]; });
+  assert.ok(least > 0.1 && most > 2 * least && most < 1e5, `${least} to ${most} kPa`);
+  await list.selectOption('plain');
+});
+
 test('card and processor give the same displacements', async (t) => {
   const { page } = live;
   await page.evaluate(() => { supple.player.playing = true; });
@@ -337,6 +479,20 @@ test('a deformable object is pulled, swings back and hangs under its weight', as
   assert.equal(await state(page, 'thing.recovered'), 0);
   assert.deepEqual(complaints, []);
   assert.deepEqual(requests, []);
+  // Pulls are recorded as the file that makes a basis of them.
+  await page.keyboard.press('s');
+  await pullMiddle(page);
+  await page.keyboard.press('s');
+  const loads = await state(page, 'thing.sketch.loads.length');
+  assert.ok(loads >= 3, `${loads} loads`);
+  const saving = page.waitForEvent('download');
+  await page.locator('#panel button', { hasText: 'Save' }).click();
+  const sketch = join(work, 'pulled.sketch');
+  await (await saving).saveAs(sketch);
+  const scene = readFileSync(join(import.meta.dirname, '../../examples/beam_model.toml'), 'utf8').replace('[reduce]', '[reduce]\nsketch = "pulled.sketch"').replace('size = 20', 'size = 3');
+  writeFileSync(join(work, 'sketched.toml'), scene);
+  const told = execFileSync(process.env.SUPPLE_COMMAND, ['build', join(work, 'sketched.toml'), '-o', join(work, 'sketched.supple'), '--force'], { encoding: 'utf8' });
+  assert.match(told, /[1-9]\d* solved loads, [1-9]\d* different shapes/);
   await page.context().close();
 });
 
@@ -355,5 +511,89 @@ test('a scene of many parts is pulled and feels the wind', async () => {
   assert.ok((await far()) > 1e-3, 'no wind is felt');
   assert.deepEqual(complaints, []);
   assert.deepEqual(requests, []);
+  await page.context().close();
+});
+
+// ---- solid meshes -------------------------------------------------------------------------------------------------------
+
+test('modes of a mesh swing, one after the other', async () => {
+  const { page, complaints, requests } = await open(browser, process.env.SUPPLE_MODES);
+  await running(page);
+  const frequencies = await state(page, 'thing.frequencies');
+  assert.equal(frequencies.length, 6);
+  assert.ok(frequencies.every((f, k) => f > 0 && (k === 0 || f >= frequencies[k - 1])));
+  await page.keyboard.press('Space');
+  const shape = () => page.evaluate(() => Array.from(supple.thing.place));
+  const line = await page.locator('#timeline').boundingBox();
+  const scrub = (share) => page.mouse.click(line.x + share * line.width, line.y + line.height / 2);
+  await scrub(0.25);
+  await wait(page, 300);
+  const [first, size] = [await shape(), await state(page, 'thing.size')];
+  const rest = await page.evaluate(() => Array.from(supple.thing.data.vertices));
+  const far = (a, b) => { let most = 0; for (let k = 0; k < a.length; k += 3) most = Math.max(most, Math.hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2])); return most / size; };
+  assert.ok(Math.abs(far(first, rest) - 0.08) < 0.004, `it swings by ${far(first, rest)} of its size`);
+  await page.locator('#panel input[title^="Which mode"]').fill('4');
+  assert.equal(await state(page, 'thing.mode'), 3);
+  await page.keyboard.press('p');
+  await page.keyboard.press('p');
+  await page.locator('#view').focus();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await state(page, 'thing.mode'), 4);
+  await wait(page, 400);
+  assert.match(await page.locator('#panel table').first().textContent(), new RegExp(String(Number(frequencies[4].toPrecision(6)))));
+  await scrub(0.25);
+  await wait(page, 300);
+  assert.ok(far(first, await shape()) > 0.02, 'two modes are one');
+  assert.deepEqual([complaints, requests], [[], []]);
+  await page.context().close();
+});
+
+test('tetrahedra of a character are cut open by a plane', async () => {
+  const { page, complaints, requests } = await open(browser, process.env.SUPPLE_INSIDE);
+  await running(page);
+  const look = () => page.evaluate(() => {
+    const { thing } = supple, x = thing.mesh.geometry.attributes.position.array, seen = { faces: thing.owners.length, inner: 0, area: 0, volume: 0, most: -Infinity };
+    for (let t = 0; t < thing.owners.length; ++t) {
+      seen.inner += thing.inner[t];
+      const p = [0, 1, 2].map((k) => Array.from(x.slice(9 * t + 3 * k, 9 * t + 3 * k + 3)));
+      seen.volume += (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) + p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) + p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) / 6;
+    }
+    // What the kept tetrahedra add up to.
+    const { elements, vertices } = thing.data;
+    let kept = 0;
+    for (let e = 0; e < thing.elementCount; ++e) {
+      if (!thing.kept[e]) continue;
+      const p = [0, 1, 2, 3].map((k) => vertices.slice(3 * elements[4 * e + k], 3 * elements[4 * e + k] + 3));
+      const [a, b, c] = [1, 2, 3].map((k) => [0, 1, 2].map((i) => p[k][i] - p[0][i]));
+      kept += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
+    }
+    return { ...seen, kept };
+  });
+  const whole = await look(), picture = await pixels(page);
+  assert.equal(whole.inner, 0);
+  assert.ok(Math.abs(whole.volume / whole.kept - 1) < 1e-4, 'the faces do not close');
+  await page.keyboard.press('x');
+  await wait(page, 300);
+  const half = await look();
+  assert.ok(half.inner > 20 && half.kept > 0.3 * whole.kept && half.kept < 0.7 * whole.kept);
+  assert.ok(Math.abs(half.volume / half.kept - 1) < 1e-4, 'the cut is not closed');
+  assert.ok(changed(picture, await pixels(page)) > 10, 'the picture is the same');
+  await page.locator('#panel input[title^="Where the plane"]').fill('0.25');
+  await wait(page, 200);
+  assert.ok((await look()).kept < 0.7 * half.kept);
+  const list = page.locator('#panel select');
+  const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
+  for (const colour of ['stiffness', 'held', 'cubature', 'shape']) {
+    assert.ok(colours.includes(colour), colour);
+    await list.selectOption(colour);
+    await wait(page, 100);
+  }
+  // Elements of cubature stand for all of the flesh that moves, not for much more.
+  const [volume, all] = await page.evaluate(() => {
+    const { data, elementCount } = supple.thing;
+    return [Array.from({ length: elementCount }, (_, e) => data.cubature[e]).filter((w) => w > 0).length, elementCount];
+  });
+  assert.ok(volume > 50 && volume < 0.2 * all, `${volume} of ${all} elements`);
+  assert.deepEqual([complaints, requests], [[], []]);
   await page.context().close();
 });

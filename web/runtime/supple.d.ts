@@ -104,6 +104,8 @@ export class CharacterState {
   setJoint(joint: number, transform: Numbers): void;
   /** World matrices of all joints, 16 numbers each, as three.js has them [m]. */
   setWorldMatrices(matrices: Numbers): void;
+  /** Ten numbers against its parent, as jointRest() gives them; after reach() the turned ones. */
+  joint(joint: number): Float32Array;
   jointPosition(joint: number): Float32Array;
   /** Inverse kinematics; returns how far the tip stays away [m]. */
   reach(root: number, tip: number, target: Numbers): number;

@@ -296,6 +296,10 @@ export class CharacterState {
     this.#memory.check(
       this.#memory.call.supple_state_set_world_matrices(this.#handle, place, Math.floor(matrices.length / 16)));
   }
+  /** Ten numbers: translation, rotation x y z w, scale, against its parent. */
+  joint(joint) {
+    return this.#answers.floats('joint out', 10, (out) => this.#memory.call.supple_state_joint(this.#handle, joint, out));
+  }
   jointPosition(joint) {
     return this.#answers.floats('jointPosition', 3, (out) =>
       this.#memory.call.supple_state_joint_position(this.#handle, joint, out));

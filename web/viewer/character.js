@@ -5,9 +5,12 @@
 // given at least 90 times a second, and forces of a pull 240 times, so that one slow picture costs pictures and no motion.
 import { Box3, Color, Group, MeshStandardMaterial, SkeletonHelper, Vector3 } from 'three';
 import { clone } from 'three/addons/utils/SkeletonUtils.js';
-import { SoftGltf } from '../runtime/three.js';
+import { floatTexture, SoftGltf } from '../runtime/three.js';
 import { loadGltf } from './load_gltf.js';
-import { readBlock } from './data.js';
+import { hasBlock, PageFault, readBlock } from './data.js';
+import { Brush } from './brush.js';
+import { GREY, heat, kind } from './colours.js';
+import { Reach } from './reach.js';
 import { Clips } from './player.js';
 import { Pull, PULL_STEP } from './pull.js';
 
@@ -16,15 +19,25 @@ const LONGEST = 0.25; // [s]: a longer pause is a pause
 const JUMP = 0.5; // [s] of a clip in one step: that is no motion, but a cut
 const HASTE = 2.5; // how much faster than it was made a clip goes by while somebody scrubs it, at most
 
-/** Materials show how far flesh has gone, on request. */
-function makePaint() {
-  const uniforms = { supplePaint: { value: 0 }, supplePaintScale: { value: 1 } };
-  function colour_by_displacement(shader) {
+const BUSY = 0.75; // of the time, for steps: more leaves nothing to draw in
+
+/** Materials show numbers in colours, on request: how far flesh has gone, or a colour for each welded vertex. */
+function makePaint(vertexCount) {
+  const uniforms = {
+    supplePaint: { value: 0 }, supplePaintScale: { value: 1 },
+    suppleOwnColour: { value: 0 }, suppleColours: { value: floatTexture(vertexCount) },
+  };
+  function colour_by_numbers(shader) {
     Object.assign(shader.uniforms, uniforms);
+    shader.vertexShader = shader.vertexShader
+      .replace('varying float suppleAmount;', 'varying float suppleAmount;\nvarying vec3 suppleColour;\nuniform highp sampler2D suppleColours;')
+      .replace('suppleAmount = length(suppleMoved);', `suppleAmount = length(suppleMoved);
+        suppleColour = texelFetch(suppleColours, supplePlace(suppleColours), 0).xyz;`);
     shader.fragmentShader = shader.fragmentShader
       .replace('#include <common>', `#include <common>
         varying float suppleAmount;
-        uniform float supplePaint, supplePaintScale;
+        varying vec3 suppleColour;
+        uniform float supplePaint, supplePaintScale, suppleOwnColour;
         vec3 suppleHeat(float t) {
           t = clamp(t, 0.0, 1.0);
           vec3 low = mix(vec3(0.05, 0.08, 0.3), vec3(0.0, 0.45, 0.62), min(1.0, 3.0 * t));
@@ -32,9 +45,9 @@ function makePaint() {
           return mix(low, high, clamp(3.0 * t - 1.0, 0.0, 1.0));
         }`)
       .replace('#include <color_fragment>', `#include <color_fragment>
-        diffuseColor.rgb = mix(diffuseColor.rgb, suppleHeat(suppleAmount * supplePaintScale), supplePaint);`);
+        diffuseColor.rgb = mix(diffuseColor.rgb, mix(suppleHeat(suppleAmount * supplePaintScale), suppleColour, suppleOwnColour), supplePaint);`);
   }
-  return { uniforms, paint: colour_by_displacement };
+  return { uniforms, paint: colour_by_numbers };
 }
 
 function ghost(root, colour) {
@@ -50,25 +63,32 @@ export class LiveCharacter {
   static async load(supple, description, stage) {
     const [model, asset] = await Promise.all([readBlock('model'), readBlock('asset')]);
     const gltf = await loadGltf(model, description.name);
-    return new LiveCharacter(gltf, supple.character(asset), description, stage);
+    const stiffness = hasBlock('stiffness') ? await readBlock('stiffness') : null;
+    const character = supple.character(asset);
+    if (stiffness && stiffness.byteLength !== 4 * character.vertexCount)
+      throw new PageFault('The stiffness in this page is damaged; make the page again with supple view.');
+    return new LiveCharacter(gltf, character, description, stage, stiffness && new Float32Array(stiffness.buffer, stiffness.byteOffset, character.vertexCount));
   }
 
-  constructor(gltf, character, description, stage) {
+  constructor(gltf, character, description, stage, stiffness) {
     this.stage = stage;
     this.character = character;
     this.gltf = gltf;
-    this.settings = { damping: undefined, drive: 1 }; // undefined: as the asset has it
+    this.settings = { damping: undefined, drive: 1, softness: 1 }; // undefined: as the asset has it
     this.ownDamping = description.damping ?? 0.15;
     this.rigid = clone(gltf.scene);
     this.overlay = clone(gltf.scene);
     ghost(this.overlay, new Color(0x6f9fe8));
     this.#shadows(gltf.scene);
     this.#shadows(this.rigid);
-    const { uniforms, paint } = makePaint();
+    const { uniforms, paint } = makePaint(character.vertexCount);
     this.paint = uniforms;
     this.paint.supplePaintScale.value = 1 / (0.06 * character.height);
     this.flesh = new SoftGltf(gltf, character, { bind: description.bind ?? false, paint, settings: this.#stateSettings() });
     this.canUseCard = !(description.bind ?? false);
+    this.stiffness = stiffness;
+    this.colour = 'plain';
+    this.air = { gravity: 0, wind: 0 };
     this.actors = [gltf.scene, this.rigid, this.overlay].map((root) => new Clips(root, gltf.animations));
     this.clips = gltf.animations.map(({ name, duration }) => ({ name, duration }));
     this.root = new Group();
@@ -79,9 +99,13 @@ export class LiveCharacter {
     this.bones.visible = false;
     stage.scene.add(this.bones);
     this.pull = new Pull(this.flesh, stage.camera, stage.canvas);
+    this.reach = new Reach(this.flesh, [this.rigid, this.overlay], stage);
+    this.brush = new Brush(this.flesh, description.name);
     this.times = { pose: 0, step: 0, show: 0, draw: 0 };
     this.steps = 0;
     this.missed = 0;
+    this.load = 0; // share of the time that steps take
+    this.looked = 0;
     this.simulated = 0;
     this.recovered = 0;
     this.last = { clip: null, time: 0 };
@@ -103,7 +127,28 @@ export class LiveCharacter {
 
   set(name, value) {
     this.settings[name] = value;
-    this.flesh.changeSettings(this.#stateSettings());
+    if (name === 'softness') this.#setAir();
+    else this.flesh.changeSettings(this.#stateSettings());
+  }
+
+  // Softer by s in all of the flesh is the same flesh in slower time: with t' = t/√s its equations M ü + K(u)/s = f become
+  // M u'' + K(u) = s f, exactly. So its steps take √s times less of its own time, forces grow by s and speeds by √s.
+  get pace() {
+    return 1 / Math.sqrt(this.settings.softness);
+  }
+  setGravity(downwards) {
+    this.air.gravity = downwards;
+    this.#setAir();
+  }
+  setWind(speed) {
+    this.air.wind = speed;
+    this.#setAir();
+  }
+  #setAir() {
+    const { state } = this.flesh, { softness } = this.settings, { gravity, wind } = this.air;
+    this.pull.pace = this.pace;
+    state.setGravity([0, -gravity * softness, 0]);
+    state.setWind([wind / this.pace, 0, 0], wind === 0 ? 0 : 3 / this.pace);
   }
 
   // ---- what is seen -------------------------------------------------------------------------------------------------
@@ -126,8 +171,77 @@ export class LiveCharacter {
     return [['rigid', at(this.rigid)], ['soft', at(this.gltf.scene)]];
   }
 
-  setPaint(on) {
-    this.paint.supplePaint.value = on ? 1 : 0;
+  get colours() {
+    const all = [['plain', 'Plain'], ['displacement', 'Displacement'], ['stretch', 'Stretch of the skin']];
+    if (this.stiffness) all.push(['stiffness', 'Stiffness']);
+    all.push(['joint', 'Joints'], ['brush', 'Painted softness']);
+    return all;
+  }
+
+  setColour(colour) {
+    this.colour = colour;
+    this.paint.supplePaint.value = colour === 'plain' ? 0 : 1;
+    this.paint.suppleOwnColour.value = colour === 'plain' || colour === 'displacement' ? 0 : 1;
+    this.legend = {
+      displacement: { low: '0', high: '6 % of the height' }, stretch: { low: '−25 %', high: '+25 %' },
+      brush: { low: '8× firmer', high: '8× softer' },
+    }[colour] ?? null;
+    if (colour === 'stiffness') this.#colourStiffness();
+    if (colour === 'joint') this.#colourJoints();
+    if (colour === 'brush') this.showBrush();
+  }
+
+  #fill(colourOf) {
+    const texture = this.paint.suppleColours.value, { data } = texture.image;
+    for (let v = 0; v < this.character.vertexCount; ++v) colourOf(v, data, 4 * v);
+    texture.needsUpdate = true;
+  }
+  showBrush() {
+    this.#fill((v, out, at) => this.brush.colour(v, out, at));
+  }
+  #colourStiffness() {
+    let least = Infinity, most = 0;
+    for (const young of this.stiffness)
+      if (young > 0) [least, most] = [Math.min(least, young), Math.max(most, young)];
+    const named = (young) => `${Number(young.toPrecision(3))} kPa`;
+    this.legend = { low: named(least), high: `${named(most)}; grey: bone` };
+    this.#fill((v, out, at) => {
+      if (this.stiffness[v] > 0) heat(Math.log(this.stiffness[v] / least) / Math.max(1e-9, Math.log(most / least)), out, at);
+      else out.set(GREY, at);
+    });
+  }
+  /** The joint that each vertex hangs on most. */
+  #colourJoints() {
+    const owner = new Int32Array(this.character.vertexCount);
+    for (const { object, primitive } of this.flesh.parts) {
+      const { skinIndex, skinWeight } = object.geometry.attributes;
+      if (!skinIndex) continue;
+      this.character.primitives[primitive].weldedVertices.forEach((v, k) => {
+        let best = 0;
+        for (let c = 1; c < 4; ++c) if (skinWeight.getComponent(k, c) > skinWeight.getComponent(k, best)) best = c;
+        owner[v] = skinIndex.getComponent(k, best);
+      });
+    }
+    this.#fill((v, out, at) => kind(owner[v], out, at));
+  }
+  /** By how much flesh stretches the skin beyond what the rig does: the mean over the edges around a vertex. */
+  #colourStretch() {
+    const { triangles, vertexCount } = this.character, u = this.flesh.state.displacements().slice(), x = this.flesh.state.positions();
+    const sum = (this.stretch ??= new Float32Array(vertexCount)).fill(0), count = (this.edges ??= new Float32Array(vertexCount)).fill(0);
+    for (let t = 0; t < triangles.length; t += 3)
+      for (let k = 0; k < 3; ++k) {
+        const a = 3 * triangles[t + k], b = 3 * triangles[t + ((k + 1) % 3)];
+        const [dx, dy, dz] = [x[b] - x[a], x[b + 1] - x[a + 1], x[b + 2] - x[a + 2]];
+        const [ex, ey, ez] = [dx - u[b] + u[a], dy - u[b + 1] + u[a + 1], dz - u[b + 2] + u[a + 2]];
+        const rest = Math.sqrt(ex * ex + ey * ey + ez * ez);
+        if (rest === 0) continue;
+        const stretch = Math.sqrt(dx * dx + dy * dy + dz * dz) / rest - 1;
+        for (const v of [triangles[t + k], triangles[t + ((k + 1) % 3)]]) {
+          sum[v] += stretch;
+          count[v] += 1;
+        }
+      }
+    this.#fill((v, out, at) => heat(0.5 + (2 * sum[v]) / Math.max(1, count[v]), out, at));
   }
   setWireframe(on) {
     for (const { object } of this.flesh.parts) object.material.wireframe = on;
@@ -189,7 +303,7 @@ export class LiveCharacter {
       this.#pose(player, anew, span / count);
       this.pull.apply();
       const posed = performance.now();
-      if (this.flesh.advance(span / count)) ++this.recovered;
+      if (this.flesh.advance((span / count) * this.pace)) ++this.recovered;
       posing += posed - start;
       stepping += performance.now() - posed;
     }
@@ -197,9 +311,27 @@ export class LiveCharacter {
     this.simulated += span;
     this.#record('pose', posing);
     this.#record('step', stepping);
+    this.#keepUp(seconds, posing + stepping);
+  }
+
+  /** Where steps take all of the time, fewer coordinates move: slow motion would be worse. */
+  #keepUp(seconds, milliseconds) {
+    if (seconds <= 0) return;
+    this.load += 0.1 * (milliseconds / (1000 * Math.min(seconds, LONGEST)) - this.load);
+    if (++this.looked < 12 || this.load < BUSY) return;
+    this.looked = 0;
+    const { state } = this.flesh, least = Math.min(8, this.character.coordinateCount), fewer = Math.max(least, Math.floor(0.7 * state.detail));
+    if (fewer === state.detail) return;
+    state.setDetail(fewer, 0.2);
+    this.lowered = true;
   }
 
   #pose(player, anew, seconds) {
+    this.reach.undo();
+    this.#poseClip(player, anew, seconds);
+    this.reach.apply(seconds);
+  }
+  #poseClip(player, anew, seconds) {
     const jump = player.time - this.last.time;
     if ((anew && this.jumpsAtEnd) || (!anew && Math.abs(jump) > JUMP)) this.flesh.state.cut();
     else if (!anew && Math.abs(jump) > 1.01 * seconds) {
@@ -214,6 +346,7 @@ export class LiveCharacter {
   show(renderer) {
     const start = performance.now();
     this.flesh.show(renderer);
+    if (this.colour === 'stretch') this.#colourStretch();
     this.#record('show', performance.now() - start);
   }
 
@@ -225,6 +358,7 @@ export class LiveCharacter {
   }
 
   restoreContext() {
+    this.paint.suppleColours.value.needsUpdate = true;
     this.flesh.restoreContext();
   }
 }

@@ -12,6 +12,8 @@ function decodeBase64(text) {
   return bytes;
 }
 
+export const hasBlock = (name) => document.getElementById(`supple-${name}`) !== null;
+
 export async function readBlock(name) {
   const element = document.getElementById(`supple-${name}`);
   if (!element) throw new PageFault(`This page has lost its ${name}; make it again with supple view.`);

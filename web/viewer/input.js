@@ -11,8 +11,9 @@ export function listenToPointers(thing, stage, hint) {
   setTimeout(() => hint.classList.add('gone'), 6000);
   const { pull } = thing;
   // Before OrbitControls hears of it.
+  listenToBrush(thing, canvas);
   canvas.addEventListener('pointerdown', (event) => {
-    if (event.button !== 0 || event.shiftKey || pull.active || !pull.begin(event.pointerId, event.clientX, event.clientY)) return;
+    if (thing.brush?.on || event.button !== 0 || event.shiftKey || pull.active || !pull.begin(event.pointerId, event.clientX, event.clientY)) return;
     event.stopImmediatePropagation();
     canvas.focus({ preventScroll: true });
     canvas.setPointerCapture(event.pointerId);
@@ -29,6 +30,39 @@ export function listenToPointers(thing, stage, hint) {
       canvas.classList.remove('pulling');
     });
   thing.poke = () => poke(thing, stage);
+}
+
+/** While painting, a pointer on the skin is a brush. */
+function listenToBrush(thing, canvas) {
+  const { brush, pull } = thing;
+  if (!brush) return;
+  let painting = null;
+  const dab = (event) => {
+    const hit = pull.hit(event.clientX, event.clientY);
+    if (hit) brush.dab(hit.point);
+    thing.setColour('brush');
+    return hit !== null;
+  };
+  canvas.addEventListener('pointerdown', (event) => {
+    if (!brush.on || event.button !== 0 || event.shiftKey || painting !== null || !pull.hit(event.clientX, event.clientY)) return;
+    event.stopImmediatePropagation();
+    canvas.setPointerCapture(event.pointerId);
+    painting = event.pointerId;
+    brush.begin();
+    dab(event);
+  }, { capture: true });
+  canvas.addEventListener('pointermove', (event) => painting === event.pointerId && dab(event));
+  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'])
+    canvas.addEventListener(end, (event) => painting === event.pointerId && (painting = null));
+  /** What the mouse does, without one. */
+  thing.dabMiddle = (stage) => {
+    const bounds = canvas.getBoundingClientRect();
+    const hit = pull.hit(bounds.left + (bounds.width - stage.inset) / 2, bounds.top + bounds.height / 2);
+    if (!hit) return;
+    brush.begin();
+    for (let k = 0; k < 6; ++k) brush.dab(hit.point);
+    thing.setColour('brush');
+  };
 }
 
 /** What the mouse does, without one: the skin in the middle of the picture is pulled aside and let go. */
@@ -52,10 +86,17 @@ export function listenToKeys(thing, player, panel, stage, togglePanel) {
     1: () => panel.view?.set('soft'),
     2: () => panel.view?.set('beside'),
     3: () => panel.view?.set('overlaid'),
-    c: () => panel.paint?.toggle(),
-    w: () => panel.wire.toggle(),
+    c: () => panel.toggleColour?.(),
+    w: () => panel.wire?.toggle(),
     b: () => panel.bones?.toggle(),
-    f: () => thing.poke?.(),
+    f: () => (thing.brush?.on ? thing.dabMiddle(stage) : thing.poke?.()),
+    j: () => panel.joints?.toggle(),
+    s: () => panel.brush?.() ?? panel.record?.(),
+    z: () => panel.undo?.(),
+    x: () => panel.cut?.('x'),
+    y: () => panel.cut?.('y'),
+    '[': () => panel.moveCut?.(-0.02),
+    ']': () => panel.moveCut?.(0.02),
     r: () => panel.reset?.(),
     p: togglePanel,
     t: () => stage.setTheme(stage.theme === 'dark' ? 'light' : 'dark'),

@@ -6,6 +6,8 @@ import { readBlock, readDescription } from './data.js';
 import { LiveCharacter } from './character.js';
 import { LiveObject } from './object.js';
 import { BakedPair } from './pair.js';
+import { SolidMesh } from './solid.js';
+import { Handles } from './reach.js';
 import { Player } from './player.js';
 import { Stage } from './stage.js';
 import { fillPanel } from './controls.js';
@@ -26,6 +28,8 @@ async function loadThing(description, stage) {
       return LiveObject.load(await loadSupple(await readBlock('objects-module')), description, stage);
     case 'baked':
       return BakedPair.load(description, stage);
+    case 'solid':
+      return SolidMesh.load(description, stage);
     case undefined:
       throw new Error('There is nothing in this page yet; supple view THING -o page.html makes one that shows a thing.');
     default:
@@ -63,6 +67,7 @@ function run(thing, stage, player, panel, frames) {
     }
     player.show();
     placeLabels(thing, stage);
+    thing.handles?.follow();
     panel.sample(now / 1000);
     if (now - shownFacts < 250) return;
     shownFacts = now;
@@ -80,9 +85,11 @@ async function start() {
   byId('name').textContent = description.name;
   stage.resize();
   const player = new Player(thing.clips);
+  if (thing.isSolid && !thing.clips.length) byId('player').hidden = true;
+  if (thing.reach?.limbs.length) thing.handles = new Handles(thing.reach, stage, byId('handles'));
   player.onClip = (clip) => thing.startClip(clip);
   thing.startClip(player.clip, false);
-  const panel = fillPanel(thing, stage, byId('facts'));
+  const panel = fillPanel(thing, stage, player, byId('facts'));
   byId('panel-button').hidden = false;
   const setPanel = (open) => {
     byId('panel').hidden = !open;

@@ -2,7 +2,9 @@
 // A deformable object, live: weight and wind act on it, a pointer pulls it. In one piece or of many domains, held or free;
 // a free one floats until it is pulled. The runtime steps it at its own fixed rate, whatever the display does.
 import { Box3, BufferAttribute, BufferGeometry, Color, Mesh, MeshStandardMaterial, Group, Vector3 } from 'three';
-import { readBlock } from './data.js';
+import { hasBlock, readBlock } from './data.js';
+import { heat } from './colours.js';
+import { Sketch } from './sketch.js';
 import { Pull, PULL_STEP } from './pull.js';
 
 const LONGEST = 0.25; // [s]: a longer pause is a pause
@@ -22,19 +24,13 @@ function asFlesh(object, state, size) {
   };
 }
 
-/** Colours from blue over sand to red for shares from 0 to 1. */
-function heat(share, out) {
-  const t = Math.min(1, Math.max(0, share));
-  if (t < 0.5) return out.setRGB(0.05 + 1.8 * t * 0.95, 0.3 + 0.84 * t, 0.55 - 0.7 * t);
-  return out.setRGB(0.95 - 0.4 * (t - 0.5), 0.72 - 1.28 * (t - 0.5), 0.2 - 0.3 * (t - 0.5));
-}
-
 export class LiveObject {
   static async load(supple, description, stage) {
-    return new LiveObject(supple.object(await readBlock('asset')), description, stage);
+    const nodes = hasBlock('nodes') ? await readBlock('nodes') : null;
+    return new LiveObject(supple.object(await readBlock('asset')), description, stage, nodes);
   }
 
-  constructor(object, description, stage) {
+  constructor(object, description, stage, nodes) {
     this.stage = stage;
     this.object = object;
     this.clips = [];
@@ -47,6 +43,7 @@ export class LiveObject {
     this.character = this.flesh.character;
     this.#build(rest);
     this.pull = new Pull(this.flesh, stage.camera, stage.canvas);
+    if (nodes) this.sketch = new Sketch(description.name, new Uint32Array(nodes.buffer, nodes.byteOffset, nodes.byteLength / 4), description.nodes);
     this.times = { pose: 0, step: 0, show: 0, draw: 0 };
     this.steps = this.missed = this.simulated = this.recovered = 0;
     this.painted = false;
@@ -88,8 +85,13 @@ export class LiveObject {
     const at = (mesh) => new Vector3((this.box.min.x + this.box.max.x) / 2 + mesh.position.x, this.box.min.y, this.box.max.z);
     return [['at rest', at(this.rigid)], ['soft', at(this.mesh)]];
   }
-  setPaint(on) {
+  get colours() {
+    return [['plain', 'Plain'], ['displacement', 'Displacement']];
+  }
+  setColour(colour) {
+    const on = colour === 'displacement';
     this.painted = on;
+    this.legend = on ? { low: '0', high: '10 % of the size' } : null;
     this.mesh.material.vertexColors = on;
     this.mesh.material.color.set(on ? 0xffffff : 0xd9a066);
     this.mesh.material.needsUpdate = true;
@@ -122,6 +124,7 @@ export class LiveObject {
     const count = this.pull.active ? Math.max(1, Math.ceil(span / PULL_STEP - 1e-9)) : 1;
     for (let k = 0; k < count && span > 0; ++k) {
       this.pull.apply();
+      this.sketch?.see(this.pull.active ? this.pull.forces : [], span / count);
       if (this.state.advance(span / count)) ++this.recovered;
     }
     this.steps += count;
@@ -137,10 +140,10 @@ export class LiveObject {
     this.#record('show', performance.now() - start);
   }
   #paint() {
-    const u = this.state.displacements(), { color } = this.geometry.attributes, made = new Color();
+    const u = this.state.displacements(), { color } = this.geometry.attributes, made = [0, 0, 0];
     for (let v = 0; v < color.count; ++v) {
       heat(Math.hypot(u[3 * v], u[3 * v + 1], u[3 * v + 2]) / (0.1 * this.size), made);
-      color.setXYZ(v, made.r, made.g, made.b);
+      color.setXYZ(v, made[0], made[1], made[2]);
     }
     color.needsUpdate = true;
   }

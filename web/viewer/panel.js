@@ -68,6 +68,40 @@ class Section {
     };
   }
 
+  /** One of many, in a list: `choices` are pairs of a value and its name. */
+  select(label, title, choices, value, change) {
+    const list = element('select', { title });
+    list.setAttribute('aria-label', title || label);
+    list.append(...choices.map(([key, text]) => new Option(text, key)));
+    list.value = value;
+    list.addEventListener('change', () => change(list.value));
+    this.root.append(element('div', { className: 'row pick', title }, element('span', { textContent: label }), list));
+    return {
+      get value() {
+        return list.value;
+      },
+      set(key) {
+        list.value = key;
+        change(key);
+      },
+    };
+  }
+
+  /** What the colours mean: a bar with a text at either end. */
+  legend(gradient) {
+    const bar = element('div', { className: 'bar' }), low = element('span'), high = element('span');
+    bar.style.background = gradient;
+    const box = element('div', { className: 'legend', hidden: true }, bar, element('div', { className: 'ends' }, low, high));
+    this.root.append(box);
+    return {
+      set(ends) {
+        box.hidden = !ends;
+        low.textContent = ends?.low ?? '';
+        high.textContent = ends?.high ?? '';
+      },
+    };
+  }
+
   checks() {
     const box = element('div', { className: 'checks' });
     this.root.append(box);
@@ -94,6 +128,7 @@ class Section {
       box.append(button);
     }
     this.root.append(box);
+    return box;
   }
 
   /** Rows of a name and a number; set([…]) with as many texts. */
@@ -109,12 +144,23 @@ class Section {
     return note;
   }
 
+  code() {
+    const code = element('pre', { className: 'code', hidden: true });
+    this.root.append(code);
+    return code;
+  }
+
   /** Curves of the last `seconds`, each with a colour of the style sheet. */
-  graph(label, colours, seconds = 6) {
+  graph(label, colours, names, seconds = 6) {
     const canvas = element('canvas', { className: 'graph' });
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', label);
-    this.root.append(canvas);
+    const legend = element('p', { className: 'note curves' }, ...names.map((name, k) => {
+      const item = element('span', { textContent: name });
+      item.style.setProperty('--curve', `var(${colours[k]})`);
+      return item;
+    }));
+    this.root.append(canvas, legend);
     return new Graph(canvas, colours, seconds);
   }
 }

@@ -39,6 +39,8 @@ export class Pull {
     this.raycaster = new Raycaster();
     this.metres = flesh.character.metresPerUnit;
     this.grabs = new Map(); // of each pointer
+    this.pace = 1; // how fast the flesh's own time goes
+    this.forces = []; // of the last step
   }
 
   get active() {
@@ -140,13 +142,14 @@ export class Pull {
     for (const grab of this.grabs.values()) {
       const now = mean(grab.patch, u);
       grab.first ??= now.clone();
-      const velocity = now.clone().sub(grab.last ?? now).divideScalar(PULL_STEP);
+      const velocity = now.clone().sub(grab.last ?? now).divideScalar(this.pace * PULL_STEP);
       grab.last = now.clone();
       const force = grab.offset.clone().add(grab.first).sub(now).multiplyScalar(grab.mass * SPRING * SPRING);
       force.addScaledVector(velocity, -2 * DAMPING * SPRING * grab.mass);
       for (const { vertex, share } of grab.patch) pulls.push({ vertex, force: [force.x * share, force.y * share, force.z * share] });
     }
-    this.flesh.state.setPulls(pulls.slice(0, 64));
+    this.forces = pulls.slice(0, 64);
+    this.flesh.state.setPulls(this.forces);
   }
 }
 

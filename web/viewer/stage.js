@@ -9,6 +9,7 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
 const SLOW_FRAME = 0.036; // [s]: what is slower gets fewer pixels
 const FAST_FRAME = 0.02;
+const MOST_SOFTWARE_PIXELS = 1.2e6; // that a processor draws
 
 function isSoftware(gl) {
   const info = gl.getExtension('WEBGL_debug_renderer_info');
@@ -95,6 +96,7 @@ export class Stage {
       this.lost = false;
       this.onRestored();
     });
+    document.addEventListener('visibilitychange', () => (this.wasHidden = true));
     new ResizeObserver(() => this.resize()).observe(this.canvas);
   }
 
@@ -112,7 +114,8 @@ export class Stage {
 
   resize() {
     const width = Math.max(1, this.canvas.clientWidth), height = Math.max(1, this.canvas.clientHeight);
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2) * this.scale);
+    const most = this.software ? Math.sqrt(MOST_SOFTWARE_PIXELS / (width * height)) : Infinity;
+    this.renderer.setPixelRatio(Math.min(Math.min(devicePixelRatio, 2) * this.scale, most));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.setViewOffset(width, height, this.inset / 2, 0, width, height);
@@ -165,8 +168,11 @@ export class Stage {
   }
 
   #adapt(seconds) {
-    if (seconds > 0.5) return; // the page was hidden
-    this.frameSeconds += 0.1 * (seconds - this.frameSeconds);
+    if (this.wasHidden) {
+      this.wasHidden = document.hidden;
+      return;
+    }
+    this.frameSeconds += 0.1 * (Math.min(seconds, 0.5) - this.frameSeconds);
     this.framesAtScale = (this.framesAtScale ?? 0) + 1;
     if (this.framesAtScale < 20) return;
     const before = this.scale;

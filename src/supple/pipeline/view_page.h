@@ -9,7 +9,9 @@
 #pragma once
 
 #include "supple/base/result.h"
+#include "supple/fem/modes.h"
 #include "supple/pipeline/character/engine.h"
+#include "supple/pipeline/object/scene_mesh.h"
 
 #include <filesystem>
 #include <string>
@@ -19,21 +21,42 @@
 namespace supple {
 
 struct ViewBlock {
-  std::string name;  ///< "model", "asset" or "original"
+  std::string name;  ///< "model", "asset", "original", or what numbers it holds
   std::string bytes;
 };
 
+/// What a page tells of a solid mesh beside its blocks.
+struct ViewSolid {
+  int nodes = 4;                       ///< of each element
+  std::vector<std::string> materials;  ///< by the numbers of the block "materials"
+  std::vector<double> frequencies;     ///< of the modes in the block "shapes" [Hz]
+};
+
 struct ViewThing {
-  std::string kind;           ///< "character", "object" or "baked"
+  std::string kind;           ///< "character", "object", "baked" or "solid"
   std::string name;           ///< what the page is called
   std::string original = {};  ///< file that a baked one is shown beside; empty: none
   bool bind = false;          ///< engines skin the rig otherwise than it was built: displacements go before skinning
   double damping = 0;         ///< ratio that the asset has
+  std::size_t nodes = 0;      ///< vertices of the mesh that an object's sketches are recorded for; 0: it has none
+  std::optional<ViewSolid> solid = {};
   std::vector<ViewBlock> blocks = {};
 };
 
-/// A character that the runtime can play. Fails for engines that it can't.
-Result<ViewThing> view_character(const SoftCharacter& soft);
+/// The tetrahedra that fill a character, as stiff as engines make them where nobody has given pascals.
+struct ViewFlesh {
+  EmbeddedBody body;
+};
+Result<ViewFlesh> view_flesh(const CharacterSource& source, Progress& progress = Progress::silent(),
+                             StageStore& store = StageStore::none());
+
+/// A character that the runtime can play. Fails for engines that it can't. `flesh`: its skin is also coloured by
+/// stiffness; null, or another body than the asset's: not.
+Result<ViewThing> view_character(const SoftCharacter& soft, const ViewFlesh* flesh = nullptr);
+/// The tetrahedra of a character with its skin around them, and the elements of cubature of its asset; null: none.
+ViewThing view_tets(const CharacterSource& source, const ViewFlesh& flesh, const Asset* asset = nullptr);
+/// A solid mesh with modes of it; null: none.
+ViewThing view_solid(const SolidMesh& mesh, const std::string& name, const Modes* modes = nullptr);
 /// A deformable object or one of many parts, from its asset. Fails for assets of characters.
 Result<ViewThing> view_object(const std::filesystem::path& asset);
 /// A baked file, with its original where that isn't empty.
