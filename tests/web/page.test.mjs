@@ -22,6 +22,11 @@ const pass = async (page, seconds) => {
   const end = (await state(page, 'thing.simulated')) + seconds;
   await page.waitForFunction((time) => supple.thing.simulated >= time, end, { timeout: 60000 });
 };
+/** Until what was asked for has been drawn, however slow the machine. */
+const drawn = async (page) => {
+  const count = (await state(page, 'frames.count')) + 2;
+  await page.waitForFunction((frames) => supple.frames.count >= frames, count, { timeout: 60000 });
+};
 const still = async (page) => {
   if (await state(page, 'player.playing')) await page.keyboard.press('Space');
   await page.keyboard.press('r');
@@ -527,7 +532,7 @@ test('modes of a mesh swing, one after the other', async () => {
   const line = await page.locator('#timeline').boundingBox();
   const scrub = (share) => page.mouse.click(line.x + share * line.width, line.y + line.height / 2);
   await scrub(0.25);
-  await wait(page, 300);
+  await drawn(page);
   const [first, size] = [await shape(), await state(page, 'thing.size')];
   const rest = await page.evaluate(() => Array.from(supple.thing.data.vertices));
   const far = (a, b) => { let most = 0; for (let k = 0; k < a.length; k += 3) most = Math.max(most, Math.hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2])); return most / size; };
@@ -539,10 +544,10 @@ test('modes of a mesh swing, one after the other', async () => {
   await page.locator('#view').focus();
   await page.keyboard.press('ArrowDown');
   assert.equal(await state(page, 'thing.mode'), 4);
-  await wait(page, 400);
+  await drawn(page);
   assert.match(await page.locator('#panel table').first().textContent(), new RegExp(String(Number(frequencies[4].toPrecision(6)))));
   await scrub(0.25);
-  await wait(page, 300);
+  await drawn(page);
   assert.ok(far(first, await shape()) > 0.02, 'two modes are one');
   assert.deepEqual([complaints, requests], [[], []]);
   await page.context().close();
@@ -573,20 +578,20 @@ test('tetrahedra of a character are cut open by a plane', async () => {
   assert.equal(whole.inner, 0);
   assert.ok(Math.abs(whole.volume / whole.kept - 1) < 1e-4, 'the faces do not close');
   await page.keyboard.press('x');
-  await wait(page, 300);
+  await drawn(page);
   const half = await look();
   assert.ok(half.inner > 20 && half.kept > 0.3 * whole.kept && half.kept < 0.7 * whole.kept);
   assert.ok(Math.abs(half.volume / half.kept - 1) < 1e-4, 'the cut is not closed');
   assert.ok(changed(picture, await pixels(page)) > 10, 'the picture is the same');
   await page.locator('#panel input[title^="Where the plane"]').fill('0.25');
-  await wait(page, 200);
+  await drawn(page);
   assert.ok((await look()).kept < 0.7 * half.kept);
   const list = page.locator('#panel select');
   const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
   for (const colour of ['stiffness', 'held', 'cubature', 'shape']) {
     assert.ok(colours.includes(colour), colour);
     await list.selectOption(colour);
-    await wait(page, 100);
+    await drawn(page);
   }
   // Elements of cubature stand for all of the flesh that moves, not for much more.
   const [volume, all] = await page.evaluate(() => {

@@ -3,6 +3,7 @@
 import { heatGradient } from './colours.js';
 import { Panel } from './panel.js';
 
+const GRAPH_EVERY = 0.1; // [s]: drawing curves costs time that pictures want
 const percent = (x) => `${Math.round(100 * x)} %`;
 
 function fillView(panel, thing) {
@@ -204,6 +205,7 @@ export function fillPanel(thing, stage, player, facts) {
     : thing.isObject ? fillObject(panel, thing) : thing.pull ? fillFlesh(panel, thing) : null;
   const made = thing.brush ? fillBrush(panel, thing, view.colour, stage.canvas) : thing.sketch ? fillSketch(panel, thing) : null;
   const computing = fillComputing(panel, thing, stage);
+  let drawnAt = 0;
   const milliseconds = (x) => `${x.toFixed(2)} ms`;
   return {
     ...view, ...flesh, ...made,
@@ -211,9 +213,11 @@ export function fillPanel(thing, stage, player, facts) {
       if (!computing.graph || document.getElementById('panel').hidden) return;
       const { elastic, kinetic } = thing.flesh.state.energy();
       computing.graph.add(time, [Math.max(0, elastic), kinetic]);
-      computing.graph.draw();
       const { pose, step, show, draw } = thing.times;
       computing.time.add(time, [pose, step, show, draw]);
+      if (time - drawnAt < GRAPH_EVERY) return;
+      drawnAt = time;
+      computing.graph.draw();
       computing.time.draw();
     },
     update() {

@@ -50,6 +50,7 @@ export class Stage {
     if (software === null)
       throw new Error('This browser has no WebGL 2, which the picture needs; open the page in a current browser.');
     this.software = software;
+    document.documentElement.classList.toggle('software', software);
     this.canvas = canvas;
     this.renderer = new WebGLRenderer({ canvas, antialias: !software, powerPreference: 'high-performance' });
     this.renderer.toneMapping = NeutralToneMapping;
