@@ -16,8 +16,8 @@ constexpr Index fitted_frames = 160;  // at most so many are fitted to until the
 constexpr std::size_t fitted_bytes = std::size_t{256} << 20;
 constexpr int sweeps = 6, last_sweeps = 20;
 constexpr double least_progress = 0.9995;  // of the squared error; a round that leaves more was the last
-constexpr Index first_batch = 8;
-constexpr double radius_share = 0.8;  // of the height, that the first helpers follow
+constexpr Index first_batch = 2;           // more at once all land where the flesh is loudest
+constexpr double radius_share = 0.8;       // of the height, that the first helpers follow
 
 class Fitter {
  public:
