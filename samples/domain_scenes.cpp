@@ -52,10 +52,13 @@ HexMesh bricks_of(std::span<const CellBox> boxes, double cell, std::vector<Index
 /// A round rod along y from the origin, tapered and bent, as large as a unit of length `length`.
 struct Rod {
   double length = 1, base = 0.05, tip = 0.02, bend = 0.1;  ///< radii; how far the tip is off the axis, along x [m]
+  double wave = 0;                                         ///< how far it winds along z [m]
   int along = 20, across = 4;
 
-  Vec3 centre(double t) const { return {bend * t * t, length * t, 0}; }
-  Vec3 direction(double t) const { return Vec3(2 * bend * t, length, 0).normalized(); }
+  Vec3 centre(double t) const { return {bend * t * t, length * t, wave / 2 * (1 - std::cos(3 * pi * t))}; }
+  Vec3 direction(double t) const {
+    return Vec3(2 * bend * t, length, 1.5 * pi * wave * std::sin(3 * pi * t)).normalized();
+  }
   double radius(double t) const { return base + t * (tip - base); }
 
   TetMesh mesh(const ElasticMaterial& material) const {
@@ -81,13 +84,14 @@ std::vector<Index> base_of(const Mesh& mesh) {
   return fixed;
 }
 
-/// A leaf or a wing: flat, along y, wide in its middle, thick at its base.
-TetMesh blade(double length, double width, double thickness, std::array<int, 3> cells,
-              const ElasticMaterial& material) {
+/// A leaf or a wing: flat, along y, wide in its middle, thick at its base. Lobes make an oak's leaf of it.
+TetMesh blade(double length, double width, double thickness, std::array<int, 3> cells, const ElasticMaterial& material,
+              double lobes = 0) {
   TetMesh box = make_tet_box(Vec3(1, 1, 1), cells);
   for (Vec3& v : box.vertices) {
     const double t = v.y();
-    const double half = width / 2 * (0.12 + 0.88 * std::sin(pi * std::pow(t, 0.8) * 0.97));
+    const double lobed = 1 - lobes / 2 * (1 + std::cos(6 * pi * t));
+    const double half = width / 2 * (0.12 + 0.88 * lobed * std::sin(pi * std::pow(t, 0.8) * 0.97));
     const double thick = thickness * (1.6 - t);
     v = Vec3((2 * v.x() - 1) * half, length * t, (v.z() - 0.5) * thick);
   }
@@ -281,44 +285,116 @@ Result<TreePlan> station_plan(bool coarse) {
 /// Fractions that look random, the same everywhere.
 double scatter(int k, double step) { return k * step - std::floor(k * step); }
 
-Result<TreePlan> oak_plan(bool coarse) {
-  const int a = coarse ? 2 : 5;
-  const Rod kinds[5] = {{.length = 3.2, .base = 0.28, .tip = 0.2, .bend = 0.15, .along = 14 * a, .across = a},
-                        {.length = 2.6, .base = 0.14, .tip = 0.07, .bend = 0.5, .along = 14 * a, .across = a},
-                        {.length = 1.9, .base = 0.07, .tip = 0.035, .bend = 0.4, .along = 14 * a, .across = a},
-                        {.length = 1.2, .base = 0.035, .tip = 0.015, .bend = 0.25, .along = 14 * a, .across = a},
-                        {.length = 0.9, .base = 0.022, .tip = 0.009, .bend = 0.2, .along = 14 * a, .across = a}};
-  TreePlan plan;
-  constexpr const char* names[] = {"trunk", "limb", "branch", "twig", "sprig"};
-  constexpr double young[] = {2e9, 1e9, 6e8, 4e8, 3e8};
-  for (std::size_t k = 0; k < 5; ++k) plan.parts.push_back(rooted_part(names[k], kinds[k].mesh(wood(young[k])), 20));
-  plan.parts.push_back(
-      rooted_part("leaf", blade(0.16, 0.1, 0.0012, {coarse ? 2 : 4, coarse ? 5 : 6, 1}, {"leaf", 4e7, 0.35, 600}), 8));
-  plan.domains.emplace_back();
-  std::vector<std::pair<Index, int>> bearers;  // domains with leaves, and their kind
-  int drawn = 0;
-  const auto grow = [&](Index parent, int kind, double t, double around, int next) {
-    const double scale = 0.85 + 0.3 * scatter(++drawn, 0.6180339887);
-    plan.domains.push_back(
-        on_rod(plan, parent, kinds[kind], t, around, 0.7 + 0.3 * scatter(drawn, 0.754877666), next, scale));
-    const auto grown = static_cast<Index>(plan.domains.size()) - 1;
-    if (next >= 2) bearers.emplace_back(grown, next);
-    return grown;
-  };
-  std::vector<Index> limbs, branches, twigs;
-  for (int k = 0; k < 4; ++k) limbs.push_back(grow(0, 0, 0.7 + 0.09 * k, 1.7 * k, 1));
-  for (int k = 0; k < 8; ++k) branches.push_back(grow(limbs[to_size(k / 2)], 1, 0.5 + 0.42 * (k % 2), 2.4 * k, 2));
-  for (int k = 0; k < 12; ++k) twigs.push_back(grow(branches[to_size(k % 8)], 2, k < 8 ? 0.9 : 0.55, 2.1 * k, 3));
-  for (int k = 0; k < 16; ++k)
-    k < 12 ? grow(twigs[to_size(k)], 3, 0.6, 1.9 * k, 4) : grow(branches[to_size(2 * (k - 12))], 2, 0.35, 2.9 * k, 4);
-  for (int k = 0; k < 1394; ++k) {
-    const auto [bearer, kind] = bearers[to_size(k) % bearers.size()];
-    const double t = 0.25 + 0.73 * scatter(k, 0.6180339887);
-    plan.domains.push_back(on_rod(plan, bearer, kinds[kind], t, 2.39996 * k, 0.8 + 0.5 * scatter(k, 0.754877666), 5,
-                                  0.8 + 0.5 * scatter(k, 0.569840291)));
+/// A short trunk, five limbs that spread and rise, and leaves from the outer half of the branches on. Every rod goes on
+/// in a thinner one at its tip, so that none ends bluntly.
+class OakPlanner {
+ public:
+  explicit OakPlanner(bool coarse) {
+    const int a = coarse ? 2 : 5;
+    const auto rod = [&](double length, double base, double tip, double bend, double wave) {
+      return Rod{.length = length, .base = base, .tip = tip, .bend = bend, .wave = wave, .along = 14 * a, .across = a};
+    };
+    kinds_ = {rod(2.1, 0.42, 0.27, 0.12, 0.06), rod(2.2, 0.2, 0.1, 0.3, 0.2), rod(1.5, 0.1, 0.05, 0.12, 0.14),
+              rod(1.3, 0.05, 0.02, 0.05, 0.1), rod(1.1, 0.04, 0.01, 0.05, 0.08)};
+    constexpr const char* names[] = {"trunk", "limb", "branch", "twig", "sprig"};
+    constexpr double young[] = {2e9, 1e9, 6e8, 4e8, 3e8};
+    for (std::size_t k = 0; k < 5; ++k)
+      plan_.parts.push_back(rooted_part(names[k], kinds_[k].mesh(wood(young[k])), 20));
+    const std::array<int, 3> cells = coarse ? std::array{2, 7, 1} : std::array{4, 12, 1};
+    plan_.parts.push_back(rooted_part("leaf", blade(0.55, 0.36, 0.003, cells, {"leaf", 4e7, 0.35, 300}, 0.45), 8));
+    plan_.domains.emplace_back();
   }
-  return plan;
-}
+
+  TreePlan run() {
+    choose_places();
+    std::vector<Index> limbs, branches, twigs;
+    for (int k = 0; k < 5; ++k) limbs.push_back(grow(0, 0, 0.74 + 0.06 * k, 1));
+    for (int k = 0; k < 10; ++k) branches.push_back(grow(limbs[to_size(k % 5)], 1, k < 5 ? 0.97 : 0.6, 2));
+    for (int k = 0; k < 13; ++k)
+      twigs.push_back(grow(branches[to_size(k < 10 ? k : 2 * (k - 10))], 2, k < 10 ? 0.97 : 0.5, 3));
+    for (int k = 0; k < 12; ++k) {
+      if (k < 7)
+        grow(branches[to_size(k + 3)], 2, 0.6, 4);
+      else
+        grow(twigs[to_size(2 * (k - 7))], 3, 0.4, 4);
+    }
+    add_leaves();
+    return std::move(plan_);
+  }
+
+ private:
+  /// Places on a dome that branches grow towards, each once: what makes the crown round.
+  void choose_places() {
+    constexpr int count = 40;
+    for (int k = 0; k < count; ++k) {
+      const double height = -0.25 + 1.2 * (k + 0.5) / count, wide = std::sqrt(std::max(0.0, 1 - height * height));
+      places_.emplace_back(3.6 * wide * std::cos(2.39996 * k), 3.4 + 3.2 * height, 3.6 * wide * std::sin(2.39996 * k));
+    }
+  }
+
+  /// The place that is easiest to reach from there.
+  Vec3 take_place(const Vec3& from, const Vec3& axis) {
+    const Vec3 outward = (from - Vec3(0, 3, 0)).normalized() + axis;
+    std::size_t best = 0;
+    double most = -1e300;
+    for (std::size_t k = 0; k < places_.size(); ++k) {
+      const Vec3 way = places_[k] - from;
+      const double ease = way.normalized().dot(outward) - 0.25 * way.norm();
+      if (ease > most) {
+        most = ease;
+        best = k;
+      }
+    }
+    const Vec3 place = places_[best];
+    places_.erase(places_.begin() + static_cast<std::ptrdiff_t>(best));
+    return place;
+  }
+
+  /// A rod that grows out of another at height t, towards a free place of the dome.
+  Index grow(Index parent, int kind, double t, int next) {
+    const Rod& rod = kinds_[to_size(kind)];
+    const DomainPlan& above = plan_.domains[to_size(parent)];
+    DomainPlan domain;
+    domain.part = next;
+    domain.parent = parent;
+    domain.scale = 0.9 + 0.2 * scatter(++drawn_, 0.6180339887);
+    const Vec3 axis = above.rotation * rod.direction(t);
+    domain.position = above.position + above.scale * (above.rotation * rod.centre(t));
+    const bool limb = parent == 0;
+    const double around = 2.6 * drawn_;
+    const Vec3 place =
+        limb ? Vec3(3 * std::cos(around), 4 + 0.4 * drawn_, 3 * std::sin(around)) : take_place(domain.position, axis);
+    const Vec3 towards = (place - domain.position).normalized(), direction = (towards + 0.3 * axis).normalized();
+    const Vec3 outward = (direction - axis.dot(direction) * axis).normalized();
+    domain.position += (t > 0.9 ? 0.1 : 0.5) * above.scale * rod.radius(t) * outward;
+    domain.rotation = facing(direction, Vec3::UnitY().cross(direction).norm() > 0.1 ? Vec3::UnitY() : Vec3::UnitX());
+    domain.reach = above.scale * rod.radius(t) * 1.2;
+    plan_.domains.push_back(domain);
+    const auto grown = static_cast<Index>(plan_.domains.size()) - 1;
+    if (next >= 2) bearers_.emplace_back(grown, next);
+    return grown;
+  }
+
+  void add_leaves() {
+    constexpr int leaves = 1394;
+    int k = 0;
+    for (std::size_t b = 0; b < bearers_.size(); ++b) {
+      const auto [bearer, kind] = bearers_[b];
+      const int last = static_cast<int>(leaves * (b + 1) / bearers_.size()), own = last - k;
+      for (int n = 0; k < last; ++k, ++n) {
+        const double from = kind == 2 ? 0.45 : 0.1, t = from + (0.99 - from) * (n + 0.5) / own;
+        plan_.domains.push_back(on_rod(plan_, bearer, kinds_[to_size(kind)], t, 2.39996 * n,
+                                       0.5 + 1.1 * scatter(k, 0.754877666), 5, 0.75 + 0.5 * scatter(k, 0.569840291)));
+      }
+    }
+  }
+
+  std::array<Rod, 5> kinds_;
+  TreePlan plan_;
+  std::vector<Vec3> places_;
+  std::vector<std::pair<Index, int>> bearers_;  // domains with leaves, and their kind
+  int drawn_ = 0;
+};
 
 }  // namespace
 
@@ -362,7 +438,7 @@ Result<TreePlan> domain_scene(std::string_view name, bool coarse) {
   if (name == "letters") return letters_plan(coarse);
   if (name == "dragon") return dragon_plan(coarse);
   if (name == "station") return station_plan(coarse);
-  if (name == "oak") return oak_plan(coarse);
+  if (name == "oak") return OakPlanner(coarse).run();
   return input_error(
       fmt::format("there is no scene of domains named \"{}\"; take flower, letters, dragon, station or "
                   "oak",

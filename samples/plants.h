@@ -4,6 +4,7 @@
 //   tree    a trunk, twelve branches of one shape and 600 leaf cards of another
 //   palm    a trunk and fourteen fronds
 //   grass   180 blades that stand on the ground
+//   oak     41 branches and 1,394 leaves: the scene of domain_scenes.h
 //   bush    a stem, seven twigs, and leaves that are nodes of their own
 #pragma once
 

@@ -64,6 +64,8 @@ Status bake_plant_file(const std::string& input, const std::filesystem::path& ou
   const CompressionReport& c = report->glb.compression;
   session.line("{}", input);
   tell_found(report->found, session);
+  if (source->recipe.up)
+    session.line("              {} is up ([plant] up of a recipe says otherwise)", *source->recipe.up);
   session.line("model         {} of {}, {} coordinates; swings at {:.2g} Hz",
                counted(to_size(report->domains), "domain", "domains"), counted(to_size(report->kinds), "kind", "kinds"),
                report->coordinates, report->frequency);
@@ -71,6 +73,9 @@ Status bake_plant_file(const std::string& input, const std::filesystem::path& ou
       "wind          {:.3g} m/s; the crown sways by {:.1f} % of the height to either side, no vertex is farther than "
       "{:.1f} %",
       report->sway.speed, 100 * report->sway.sway, 100 * report->sway.largest);
+  if (report->sway.firmed > 0)
+    session.line("              {} bent too far by themselves, and were made firmer",
+                 counted(to_size(report->sway.firmed), "part", "parts"));
   session.line("loop          {:.3g} s, closed by {:.2g} % of the motion", report->sway.times.back(),
                100 * report->sway.gap);
   session.line("step          {:.1f} µs", 1e6 * report->sway.step_seconds);

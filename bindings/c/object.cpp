@@ -145,6 +145,13 @@ supple_status supple_object_state_place(supple_object_state* state, const float*
     return SUPPLE_OK;
   });
 }
+supple_status supple_object_state_carry(supple_object_state* state, const float* position, const float* rotation) {
+  if (state == nullptr || position == nullptr || rotation == nullptr) return null_argument();
+  if (!state->value.object().anchored() || state->value.object().domain_count() < 2)
+    return fail(SUPPLE_USAGE, "only what holds an object of several domains can be moved; draw others elsewhere");
+  state->value.carry({three_of(position), {rotation[0], rotation[1], rotation[2], rotation[3]}});
+  return SUPPLE_OK;
+}
 supple_status supple_object_state_advance(supple_object_state* state, double seconds) {
   if (state == nullptr) return null_argument();
   return state->value.advance(seconds).recovered ? SUPPLE_RECOVERED : SUPPLE_OK;

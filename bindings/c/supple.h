@@ -218,6 +218,9 @@ SUPPLE_API supple_status supple_object_state_set_jobs(supple_object_state* state
 SUPPLE_API supple_status supple_object_state_place(supple_object_state* state, const float* position,
                                                    const float* rotation, const float* velocity,
                                                    const float* angular_velocity);
+/* Moves what holds an object of several domains, as a bone does: where it will be after the next advance. */
+SUPPLE_API supple_status supple_object_state_carry(supple_object_state* state, const float* position,
+                                                   const float* rotation);
 SUPPLE_API supple_status supple_object_state_advance(supple_object_state* state, double seconds);
 SUPPLE_API supple_status supple_object_state_reset(supple_object_state* state);
 SUPPLE_API size_t supple_object_state_saved_bytes(const supple_object_state* state);

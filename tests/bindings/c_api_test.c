@@ -293,6 +293,17 @@ static void check_tree(const char* path) {
   const float soft = farthest(o, 1, calm), stiff = farthest(o, 2, calm);
   EXPECT(soft > 0 && stiff < 0.5F * soft && stiff > 0.1F * soft);  // weight bends by 1 / frequency²
   EXPECT(farthest(o, 1, storm) > 1.5F * soft);
+  // What holds it is moved sideways: the tips lag behind, and come along.
+  supple_object_state* s = NULL;
+  EXPECT(supple_object_state_create(o, NULL, &s) == SUPPLE_OK);
+  const float there[3] = {0.1F, 0, 0}, upright[4] = {0, 0, 0, 1};
+  float place[7] = {0};
+  EXPECT(supple_object_state_carry(s, NULL, upright) == SUPPLE_USAGE);
+  EXPECT(supple_object_state_carry(s, there, upright) == SUPPLE_OK);
+  EXPECT(supple_object_state_advance(s, 0.1) == SUPPLE_OK);
+  EXPECT(supple_object_state_where(s, place) == SUPPLE_OK);
+  EXPECT(fabsf(place[0] - 0.1F) < 1e-3F);
+  supple_object_state_free(s);
   supple_object_free(o);
 }
 

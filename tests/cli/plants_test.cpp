@@ -143,6 +143,27 @@ TEST_F(PlantsCli, FollowsABoneAndIsBuiltForGames) {
   EXPECT_NE(supple({"inspect", "stick.supple"}).out.find("an object made of many parts"), std::string::npos);
 }
 
+TEST_F(PlantsCli, FindsWhichWayIsUp) {
+  // Twelve blades of 30 cm in a row of 2 m: longer than high, but they all stand on one side.
+  std::string y_up, z_up;
+  for (int k = 0; k < 12; ++k) {
+    const double at = 0.18 * k;
+    for (const auto& [x, h] : {std::pair(-0.02, 0.0), std::pair(0.02, 0.0), std::pair(0.0, 0.3)}) {
+      y_up += fmt::format("v {} {} {}\n", x, h, at);
+      z_up += fmt::format("v {} {} {}\n", x, at, h);
+    }
+    for (std::string* text : {&y_up, &z_up}) *text += fmt::format("f {} {} {}\n", 3 * k + 1, 3 * k + 2, 3 * k + 3);
+  }
+  spill(folder / "y.obj", y_up);
+  spill(folder / "z.obj", z_up);
+  for (const char* up : {"y", "z"}) {
+    const std::string file = std::string(up) + ".obj";
+    const CliRun made = supple({"init", file});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_NE(slurp(folder / (std::string(up) + ".toml")).find(fmt::format("\nup = \"{}\"", up)), std::string::npos);
+  }
+}
+
 TEST_F(PlantsCli, SaysWhatIsWrongInOneSentence) {
   const auto refused = [&](const std::string& text, const std::string& word) {
     spill(folder / "bad.toml", text);

@@ -295,6 +295,23 @@ TEST(SplitMesh, RefusesWhatIsNoTree) {
   EXPECT_FALSE(split_mesh(mesh, std::vector<Index>(mesh.elements.size(), 0), settings).ok());
 }
 
+TEST(BuildDomains, RefusesScalesOfZeroAndInterfacesThatHoldNothing) {
+  const TetMesh mesh = soft_beam();
+  TreePlan plan;
+  plan.parts.push_back({.name = "twig", .mesh = mesh, .fixed = left_end(mesh), .size = 3});
+  plan.domains.emplace_back();
+  plan.domains.push_back({.part = 0, .parent = 0, .interface = {1, 2, 5, 7}});
+  const auto told = [&](double scale, std::vector<Index> interface) {
+    plan.domains[1].scale = scale;
+    plan.domains[1].interface = std::move(interface);
+    const Result<DomainBuild> built = build_domains(plan);
+    return built.ok() ? std::string() : built.error().message;
+  };
+  EXPECT_NE(told(0, {1, 2, 5, 7}).find("domain 1 (\"twig\") has a scale of 0"), std::string::npos);
+  EXPECT_NE(told(1, {5}).find("an interface of one vertex can't hold a part"), std::string::npos);
+  EXPECT_NE(told(1, {5, 7}).find("an interface of 2 vertices can't hold a part"), std::string::npos);
+}
+
 /// A trunk with twigs and leaves on them: so many that a group has several chunks, and chunks share parents.
 DomainModel crown(int twigs, int leaves, int size) {
   TetMesh trunk = soft_beam(Vec3(0.6, 0.12, 0.12), {6, 1, 1}), twig = soft_beam(Vec3(0.3, 0.05, 0.05), {4, 1, 1});

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 namespace supple::domain_object_test {
 namespace {
 
@@ -65,6 +68,40 @@ TEST(DomainObject, FreeOnesFallFromWhereTheyArePut) {
   for (std::size_t v = 0; v < end.size(); v += 3) {
     EXPECT_NEAR(end[v] - start[v], t, 1e-4);
     EXPECT_NEAR(end[v + 1] - start[v + 1], -9.81 * t * t / 2, 1e-4);
+  }
+}
+
+TEST(DomainObject, WhatHoldsItCanBeCarried) {
+  const Object object = stalk(true);
+  ObjectSettings settings;
+  settings.gravity = {0, 0, 0};
+  settings.stiffness_damping = 1;  // it swings at 0.2 Hz
+  ObjectState carried = ObjectState::create(object, settings).value();
+  Floats rest(3 * to_size(object.vertex_count()));
+  object.rest_positions(rest);
+  // Away and round by a quarter within half a second, sixty times a second: the free end lags behind.
+  constexpr int frames = 30;
+  double lag = 0;
+  const long allocations = allocation_count();
+  for (int k = 1; k <= frames + 1200; ++k) {
+    const double s = std::min(1.0, static_cast<double>(k) / frames), half = s * std::numbers::pi / 4;
+    carried.carry({.position = {0, static_cast<float>(0.5 * s), 0},
+                   .rotation = {0, 0, static_cast<float>(std::sin(half)), static_cast<float>(std::cos(half))}});
+    ASSERT_FALSE(carried.advance(1.0 / 60).recovered);
+    if (k <= frames) {
+      Floats off(rest.size());
+      carried.displacements(off);
+      for (const float u : off) lag = std::max(lag, std::abs(static_cast<double>(u)));
+    }
+  }
+  EXPECT_LE(allocation_count() - allocations, frames);  // of the test itself
+  EXPECT_GT(lag, 0.02);
+  // At rest again it is where it was, turned and moved with its base.
+  const Floats end = positions(carried);
+  for (std::size_t v = 0; v < end.size(); v += 3) {
+    EXPECT_NEAR(end[v], -rest[v + 1], 2e-3);
+    EXPECT_NEAR(end[v + 1], 0.5 + rest[v], 2e-3);
+    EXPECT_NEAR(end[v + 2], rest[v + 2], 2e-3);
   }
 }
 

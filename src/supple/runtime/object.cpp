@@ -9,9 +9,12 @@
 #include "supple/runtime/subspace/floating_body.h"
 #include "supple/runtime/subspace/subspace_dynamics.h"
 
+#include <Eigen/Geometry>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -149,6 +152,8 @@ struct ObjectStateData {
   void set_gravity(const Vec3& gravity);
   RootMotion root_at(const Moment& moment) const;
   void push_domains();
+  void aim(int steps);
+  void carry_root(int step, int steps);
   void read(Moment& moment) const;
   bool step();
   void show();
@@ -168,6 +173,16 @@ struct ObjectStateData {
   std::size_t force_count = 0;
   std::vector<double> u;
   SubspaceState<double> saved;
+  /// What holds the domains: where it was and is to be, and how it moves; `turn` is the rotation between the two.
+  struct Carried {
+    struct Place {
+      Vec3 position = Vec3::Zero();
+      Quat orientation = Quat::Identity();
+    } from, to;
+    Vec3 velocity = Vec3::Zero(), spin = Vec3::Zero();
+    Vec3 turn = Vec3::Zero();
+    bool given = false, moves = false;
+  } carried;
 };
 
 void ObjectStateData::set_gravity(const Vec3& gravity) {
@@ -214,6 +229,48 @@ void ObjectStateData::read(Moment& moment) const {
   moment.position = floating->state().position;
   moment.orientation = floating->state().orientation;
   std::copy(floating->state().q.begin(), floating->state().q.end(), moment.q.begin());
+}
+
+/// How the base gets where it is carried within so many steps.
+void ObjectStateData::aim(int steps) {
+  carried.moves = carried.given || carried.velocity.squaredNorm() + carried.spin.squaredNorm() > 0;
+  if (!carried.moves || steps == 0) return;
+  const Eigen::AngleAxisd turn(carried.to.orientation * carried.from.orientation.conjugate());
+  const double angle = std::remainder(turn.angle(), 2 * std::numbers::pi);
+  carried.turn = angle * turn.axis();
+}
+
+/// The cubic path from the base's place and velocity to where it is carried, which it reaches with the mean velocity.
+void ObjectStateData::carry_root(int step, int steps) {
+  const double T = steps * clock.time_step(), s = static_cast<double>(step + 1) / steps;
+  struct Path {
+    Vec3 at, rate, bend;
+  };
+  const auto path = [&](const Vec3& way, const Vec3& start) {
+    const Vec3 off = T * start - way;  // what the start is too fast by; s (1 − s)² of it
+    return Path{s * way + s * (1 - s) * (1 - s) * off, (way + (1 - s) * (1 - 3 * s) * off) / T,
+                (6 * s - 4) * off / (T * T)};
+  };
+  const Path place = path(carried.to.position - carried.from.position, carried.velocity);
+  const Path turn = path(carried.turn, carried.spin);
+  const double angle = turn.at.norm();
+  Moment moment;
+  moment.position = carried.from.position + place.at;
+  moment.orientation = carried.from.orientation;
+  if (angle > 0) moment.orientation = Quat(Eigen::AngleAxisd(angle, turn.at / angle)) * carried.from.orientation;
+  RootMotion root = root_at(moment);
+  // The root's frame has a place of its own in the object.
+  const Vec3 arm = root.position - moment.position;
+  root.velocity = place.rate + turn.rate.cross(arm);
+  root.acceleration = place.bend + turn.bend.cross(arm) + turn.rate.cross(turn.rate.cross(arm));
+  root.angular_velocity = turn.rate;
+  root.angular_acceleration = turn.bend;
+  domains->set_root(root);
+  if (step + 1 < steps) return;
+  carried.velocity = carried.given ? place.rate : Vec3(Vec3::Zero());
+  carried.spin = carried.given ? turn.rate : Vec3(Vec3::Zero());
+  carried.from = carried.to;
+  carried.given = false;
 }
 
 bool ObjectStateData::step() {
@@ -275,6 +332,10 @@ void ObjectStateData::exchange(StateBytes& bytes) {
     bytes(moment->orientation);
     bytes(moment->q);
   }
+  bytes(carried.from);
+  bytes(carried.to);
+  for (Vec3* rate : {&carried.velocity, &carried.spin}) bytes(*rate);
+  bytes(carried.given);
   bytes(clock);
   bytes(weight);
   bytes(forces);
@@ -412,12 +473,22 @@ void ObjectState::place(const ObjectPlace& place, const std::array<float, 3>& ve
   data_->show();
 }
 
+void ObjectState::carry(const ObjectPlace& place) {
+  if (!data_->domains || !object().anchored() || !is_finite(place.position)) return;
+  const std::array<double, 4> turn = {place.rotation[0], place.rotation[1], place.rotation[2], place.rotation[3]};
+  data_->carried.to = {to_vector(place.position), unit_quaternion(turn.data())};
+  data_->carried.given = true;
+}
+
 ObjectReport ObjectState::advance(double seconds) {
   ObjectReport report;
   if (!(seconds > 0)) return report;
   report.steps = data_->clock.advance(std::min(seconds, longest_pause));
+  const bool held = data_->domains && object().anchored();
+  if (held) data_->aim(report.steps);
   for (int k = 0; k < report.steps; ++k) {
     std::swap(data_->before, data_->after);
+    if (held && data_->carried.moves) data_->carry_root(k, report.steps);
     if (!data_->step()) report.recovered = true;
     data_->read(data_->after);
   }
@@ -429,6 +500,7 @@ void ObjectState::reset() {
   if (data_->anchored) data_->anchored->reset();
   if (data_->floating) data_->floating->reset();
   if (data_->domains) data_->domains->reset();
+  data_->carried = {};
   data_->clock = StepClock(data_->clock.time_step());
   for (auto* moment : {&data_->before, &data_->after}) data_->read(*moment);
   data_->show();

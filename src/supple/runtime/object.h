@@ -71,7 +71,7 @@ struct VertexForce {
   std::array<float, 3> force = {0, 0, 0};  ///< [N]
 };
 
-/// Where a free object is, and how it moves. Anchored ones stay at the origin.
+/// Where a free object is, and how it moves. Anchored ones are where they are carried.
 struct ObjectPlace {
   std::array<float, 3> position = {0, 0, 0};     ///< c [m]
   std::array<float, 4> rotation = {0, 0, 0, 1};  ///< R, x y z w
@@ -106,6 +106,10 @@ class ObjectState {
   /// Puts a free object elsewhere, undeformed, with that velocity [m/s] and turning so [1/s]. May allocate.
   void place(const ObjectPlace& place, const std::array<float, 3>& velocity = {0, 0, 0},
              const std::array<float, 3>& angular_velocity = {0, 0, 0});
+
+  /// Moves what holds an object of several domains, such as a bone that carries antlers: where it will be at the end of
+  /// the next advance(); where it was created at first. Held objects of one part are drawn elsewhere instead.
+  void carry(const ObjectPlace& place);
 
   /// So many seconds pass; more than a quarter of a second counts as that.
   ObjectReport advance(double seconds);

@@ -196,7 +196,9 @@ DomainSurface shown_points(const TreePlan& plan, std::span<const Index> places, 
 std::vector<std::vector<InterfaceLoad>> loads_of(const TreePlan& plan) {
   std::vector<std::vector<InterfaceLoad>> loads(plan.parts.size());
   for (const DomainPlan& domain : plan.domains) {
-    if (domain.interface.empty() || domain.parent < 0 || to_size(domain.parent) >= plan.domains.size()) continue;
+    constexpr std::size_t fewest = 3;  // hang() says what is wrong with fewer
+    if (domain.interface.size() < fewest || domain.parent < 0 || to_size(domain.parent) >= plan.domains.size())
+      continue;
     const auto part = to_size(plan.domains[to_size(domain.parent)].part);
     if (part >= plan.parts.size()) continue;
     InterfaceLoad load{domain.interface, domain.interface_weights};

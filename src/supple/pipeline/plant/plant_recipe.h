@@ -30,7 +30,7 @@ struct PlantBase {
 struct PlantRecipe {
   std::string input;
   double scale = 1.0;               ///< metres that a unit of the file has
-  std::optional<char> up;           ///< 'y' or 'z'; none: y in glTF, otherwise the longer of the two
+  std::optional<char> up;           ///< 'y' or 'z'; none: y in glTF, otherwise as the shape has it
   std::optional<double> frequency;  ///< lowest [Hz]; none: 2 / √height, from 0.5 to 2.5
   double sway = 0.03;               ///< of the upper quarter to either side, as a share of the height
   double damping = 0.1;             ///< as a share of the critical one

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "supple/base/clock.h"
+#include "supple/base/parallel.h"
+#include "supple/mesh/bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +15,11 @@ namespace supple {
 namespace {
 
 constexpr double violent = 0.35;  // of the height: a vertex that goes farther than this is no plant in the wind
+constexpr double bent = 0.25;     // of a part's size: one whose end goes farther by itself is too limp for the rest
+
+void on_all_threads(void*, std::int64_t count, JobBody body, void* context) {
+  parallel_for(count, 1, [=](std::int64_t i) { body(context, i); });
+}
 
 class SwayRun {
  public:
@@ -24,6 +31,8 @@ class SwayRun {
         height_(height),
         rest_(rest_positions(model)) {
     for (const Vec3& v : rest_) top_ = std::max(top_, v.y());
+    bend_.assign(to_size(model.domain_count()), 0.0);
+    firmness_.assign(bend_.size(), 1.0);
     if (base_ != nullptr) recipe_.wind.period = std::max(base_->duration(), 1 / recipe_.rate);
     out_.loop = base_ == nullptr || base_->loops();
   }
@@ -43,6 +52,8 @@ class SwayRun {
         DomainDynamics::create(std::make_shared<const PreparedTree>(std::move(*tree)), settings);
     SUPPLE_RETURN_IF_ERROR(dynamics);
     dynamics_.emplace(std::move(*dynamics));
+    constexpr Index worth_threads = 500;  // domains: fewer are stepped sooner than threads wake
+    if (model_.domain_count() >= worth_threads) dynamics_->set_jobs(on_all_threads, nullptr);
     xyz_.resize(3 * rest_.size());
     progress.stage("finding the wind");
     SUPPLE_RETURN_IF_ERROR(find_wind(progress));
@@ -91,13 +102,53 @@ class SwayRun {
       progress.update(static_cast<double>(out_.rounds) / most_rounds);
       double factor = 0.5;
       if (whole && out_.sway > 0) {
-        const double wanted = std::min(recipe_.sway / out_.sway, violent / std::max(out_.largest, 1e-12));
-        if (std::abs(wanted - 1) < near_enough) break;
+        const bool firmed = firm_limp_parts();
+        double wanted = recipe_.sway / out_.sway;
+        if (!firmed) wanted = std::min(wanted, violent / std::max(out_.largest, 1e-12));
+        if (!firmed && std::abs(wanted - 1) < near_enough) break;
         factor = std::clamp(std::sqrt(wanted), 0.3, 4.0);
       }
       out_.speed *= factor;
     }
     return {};
+  }
+
+  /// Raises the frequencies of parts that bend too far: one limp twig must not keep the crown from swaying.
+  bool firm_limp_parts() {
+    bool any = false;
+    for (std::size_t d = 0; d < bend_.size(); ++d) {
+      if (!(bend_[d] > bent)) continue;
+      constexpr double at_most = 2;
+      if (firmness_[d] == 1) ++out_.firmed;
+      firmness_[d] *= std::min(at_most, std::sqrt(bend_[d] / (0.8 * bent)));
+      dynamics_->set_frequency(static_cast<Index>(d), firmness_[d]);
+      any = true;
+    }
+    return any;
+  }
+
+  /// How far the end of each part goes in its own frame.
+  void measure_bends() {
+    const PreparedTree& tree = dynamics_->tree();
+    const auto q = dynamics_->coordinates();
+    for (std::size_t d = 0; d < bend_.size(); ++d) {
+      const PreparedPart& part = tree.part_of(d);
+      if (part.r == 0) continue;
+      Bounds box;
+      double most = 0;
+      for (std::size_t v = 0; v < part.surface_rest.size(); ++v) {
+        box.add(part.surface_rest[v]);
+        const double* row = part.surface_rows.data() + 3 * v * to_size(part.r);
+        double square = 0;
+        for (int i = 0; i < 3; ++i, row += part.r) {
+          double u = 0;
+          for (int l = 0; l < part.r; ++l) u += row[l] * q[tree.offset_of[d] + to_size(l)];
+          square += u * u;
+        }
+        most = std::max(most, square);
+      }
+      if (const double size = box.diagonal(); size > 0) bend_[d] = std::max(bend_[d], std::sqrt(most) / size);
+    }
   }
 
   /// Runs so many periods and keeps the last; false where a step breaks down or goes too far.
@@ -111,6 +162,7 @@ class SwayRun {
     out_.q.clear();
     out_.root.clear();
     crown_.clear();
+    std::fill(bend_.begin(), bend_.end(), 0.0);
     out_.sway = out_.largest = 0;
     for (int round = 0; round < periods; ++round) {
       for (int f = 0; f <= frames_; ++f) {
@@ -157,6 +209,7 @@ class SwayRun {
     }
     out_.largest = std::max(out_.largest, largest / height_);
     crown_.emplace_back(sum / std::max(count, 1.0));
+    if (f % 3 == 0) measure_bends();
     if (f == frames_) measure_sway();
   }
 
@@ -188,7 +241,8 @@ class SwayRun {
   std::vector<Vec3> rest_;
   std::optional<DomainDynamics> dynamics_;
   std::vector<double> xyz_, seconds_;
-  std::vector<Vec3> crown_;  ///< how far the upper quarter is from its place, in each frame
+  std::vector<double> bend_, firmness_;  ///< of each domain: its farthest bend, and its frequencies as a factor
+  std::vector<Vec3> crown_;              ///< how far the upper quarter is from its place, in each frame
   int frames_ = 0, substeps_ = 1;
   PlantSway out_;
 };

@@ -20,6 +20,7 @@ struct PlantSway {
   double gap = 0;           ///< of the loop before it was closed, as a share of the largest
   double step_seconds = 0;  ///< median
   int rounds = 0;           ///< of looking for the wind
+  int firmed = 0;           ///< parts that bent too far, whose frequencies were raised
 };
 
 /// Fails where the motion breaks down whatever the wind.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace supple {
 namespace {
@@ -15,6 +16,7 @@ Status check_domain_settings(const DomainSettings& s) {
   if (!(s.time_step > 0 && s.time_step <= 0.1)) return input_error("the time step must be positive and at most 0.1 s");
   if (!(s.newmark_beta > 0 && s.newmark_beta <= 0.5) || !(s.newmark_gamma >= 0.5 && s.newmark_gamma <= 1))
     return input_error("Newmark needs 0 < beta <= 0.5 and 0.5 <= gamma <= 1");
+  if (!(s.fast_loss >= 0 && s.fast_loss <= 1.0 / 3)) return input_error("the loss of fast vibrations is 0 to 1/3");
   if (!(s.mass_damping >= 0) || !(s.stiffness_damping >= 0)) return input_error("damping must not be negative");
   if (s.iterations < 1 || s.most_forces < 0 || !s.gravity.allFinite())
     return input_error("domains need at least one iteration, finite gravity, and room for no fewer than no forces");
@@ -44,7 +46,8 @@ Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree
   out.tree_ = std::move(tree);
   out.settings_ = settings;
   const PreparedTree& t = *out.tree_;
-  for (auto* values : {&out.q_, &out.v_, &out.a_, &out.q_new_, &out.v_new_, &out.a_new_, &out.shown_, &out.load_})
+  for (auto* values : {&out.q_, &out.v_, &out.a_, &out.q_new_, &out.v_new_, &out.a_new_, &out.q_at_, &out.v_at_,
+                       &out.shown_, &out.load_})
     values->assign(t.coordinates, 0.0);
   out.frames_.resize(t.part.size());
   out.moving_.assign(t.moving_lanes, Pack4(0.0));
@@ -55,6 +58,7 @@ Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree
   out.scratch_.assign(t.most_chunks * out.scratch_size_, Pack4(0.0));
   out.shared_sums_.assign(t.most_chunks * to_size(PreparedTree::sum_count(t.largest)), 0.0);
   out.sound_.assign(t.chunks.size(), 1);
+  out.power_.assign(t.chunks.size(), 0.0);
   for (const DomainBatch& batch : t.batches) out.elastic_.push_back(t.lanes[batch.constants + PreparedTree::elastic]);
   out.reset();
   return out;
@@ -66,11 +70,20 @@ void DomainDynamics::reset() {
   root_.rotation = tree_->root_rotation;
   root_.position = tree_->root_position;
   root_next_ = root_;
-  root_given_ = false;
+  root_given_ = root_moves_ = false;
   time_ = 0;
   target_ = {};
-  if (!tree_->anchored) initialize();
+  if (!tree_->anchored || limits_energy()) initialize();
   update_frames();
+}
+
+void DomainDynamics::set_gravity(const Vec3& gravity) {
+  // Energy is counted with the new gravity from here on.
+  if (limits_energy()) {
+    const DomainMeasures now = sum_domains(false);
+    energy_ -= now.mass * (gravity - settings_.gravity).dot(now.centre);
+  }
+  settings_.gravity = gravity;
 }
 
 void DomainDynamics::set_root(const RootMotion& motion) {
@@ -105,31 +118,60 @@ DomainMeasures DomainDynamics::measure() {
 }
 
 DomainDynamics::Scheme DomainDynamics::newmark() const {
-  const double h = settings_.time_step;
+  const double h = settings_.time_step, loss = settings_.fast_loss;
   Scheme s;
   s.h = h;
-  s.beta_h2 = settings_.newmark_beta * h * h;
-  s.gamma_h = settings_.newmark_gamma * h;
-  s.mass = 1 + settings_.mass_damping * s.gamma_h;
-  s.stiffness = s.beta_h2 + settings_.stiffness_damping * s.gamma_h;
+  s.share = 1 - loss;
+  s.beta_h2 = settings_.newmark_beta * (1 + loss) * (1 + loss) * h * h;
+  s.gamma_h = (settings_.newmark_gamma + loss) * h;
+  s.mass = 1 + s.share * settings_.mass_damping * s.gamma_h;
+  s.stiffness = s.share * (s.beta_h2 + settings_.stiffness_damping * s.gamma_h);
   return s;
 }
 
-/// Where frames and inertia are taken: at first the end of the step as it would be without changes of acceleration.
+/// A root that is moved, after some of the step.
+RootMotion DomainDynamics::root_during(double share) const {
+  RootMotion at = root_next_;
+  if (!root_given_) {
+    for (Vec3* rate : {&at.velocity, &at.angular_velocity, &at.acceleration, &at.angular_acceleration}) rate->setZero();
+    return at;
+  }
+  if (share == 1) return at;
+  const Eigen::AngleAxisd turn(Mat3(root_next_.rotation * root_.rotation.transpose()));
+  at.rotation = rotation_by(share * turn.angle() * turn.axis()) * root_.rotation;
+  for (Vec3 RootMotion::*part : {&RootMotion::position, &RootMotion::velocity, &RootMotion::angular_velocity,
+                                 &RootMotion::acceleration, &RootMotion::angular_acceleration})
+    at.*part = share * root_next_.*part + (1 - share) * root_.*part;
+  if (!root_moves_) at.acceleration = root_next_.acceleration;  // motion that begins does so at once
+  if (!root_moves_) at.angular_acceleration = root_next_.angular_acceleration;
+  return at;
+}
+
+/// Where frames and inertia are taken: at first where the coordinates would be then without changes of acceleration.
 void DomainDynamics::extrapolate(const Scheme& scheme, int iteration) {
-  const double h = scheme.h;
+  const double h = scheme.share * scheme.h;
   at_ = iteration == 0 ? Sampling{q_.data(), v_.data(), a_.data(), h}
-                       : Sampling{q_new_.data(), v_new_.data(), a_new_.data(), 0};
+                       : Sampling{q_at_.data(), v_at_.data(), a_new_.data(), 0};
+  if (iteration > 0) {
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      q_at_[k] = q_[k] + scheme.share * (q_new_[k] - q_[k]);
+      v_at_[k] = v_[k] + scheme.share * (v_new_[k] - v_[k]);
+    }
+  }
   if (tree_->anchored) {
-    root_at_ = root_next_;
-    if (root_given_) return;
-    for (Vec3* rate :
-         {&root_at_.velocity, &root_at_.angular_velocity, &root_at_.acceleration, &root_at_.angular_acceleration})
-      rate->setZero();
+    root_at_ = root_during(scheme.share);
     return;
   }
-  root_at_ = root_new_;
-  if (iteration > 0) return;
+  if (iteration > 0) {
+    const double share = scheme.share;
+    root_at_ = root_new_;
+    if (share == 1) return;
+    const Vec3 mean = (root_.angular_velocity + root_new_.angular_velocity) / 2;
+    root_at_.rotation = rotation_by(share * scheme.h * mean) * root_.rotation;
+    for (Vec3 RootMotion::*part : {&RootMotion::position, &RootMotion::velocity, &RootMotion::angular_velocity})
+      root_at_.*part = share * root_new_.*part + (1 - share) * root_.*part;
+    return;
+  }
   root_at_ = root_;
   root_at_.position += h * root_.velocity + h * h / 2 * root_.acceleration;
   root_at_.rotation = rotation_by(h * root_.angular_velocity) * root_.rotation;
@@ -213,7 +255,10 @@ void DomainDynamics::accelerate_root() {
 void DomainDynamics::finish_root(const Scheme& scheme) {
   const double h = scheme.h, early_q = h * h / 2 - scheme.beta_h2, early_v = h - scheme.gamma_h;
   root_new_ = root_at_;
-  if (tree_->anchored) return;
+  if (tree_->anchored) {
+    root_new_ = root_during(1);
+    return;
+  }
   root_new_.position =
       root_.position + h * root_.velocity + early_q * root_.acceleration + scheme.beta_h2 * root_at_.acceleration;
   root_new_.velocity = root_.velocity + early_v * root_.acceleration + scheme.gamma_h * root_at_.acceleration;
@@ -232,6 +277,10 @@ void DomainDynamics::keep_momentum(double h) {
   target_.linear += h * (now.mass * settings_.gravity + force);
   target_.angular += h * (torque - (now.centre - root_.position).cross(force));
   target_.centre += h / 2 * (before + target_.linear) / now.mass;
+  meet_momentum(now);
+}
+
+void DomainDynamics::meet_momentum(const DomainMeasures& now) {
   const Vec3 spin = now.inertia.inverse() * (target_.angular - now.angular_momentum);
   root_.angular_velocity += spin;
   root_.position += target_.centre - now.centre;
@@ -239,11 +288,41 @@ void DomainDynamics::keep_momentum(double h) {
   root_.velocity += (target_.linear - now.momentum) / now.mass - spin.cross(target_.centre - root_.position);
 }
 
+/// But for a constant. Gravity acts on the centre.
+double DomainDynamics::energy_of(const DomainMeasures& sums) const {
+  return sums.kinetic_energy + sums.elastic_energy - sums.mass * settings_.gravity.dot(sums.centre);
+}
+
+/// Scales what moves within the whole, so that energy is at most what it was at first and what external forces
+/// and damping have done since.
+void DomainDynamics::keep_energy(double h, bool moved) {
+  const DomainMeasures now = sum_domains(true);
+  const double energy = energy_of(now);
+  if (moved) {  // whoever moves the root does work, too
+    energy_ = energy;
+    return;
+  }
+  for (const double power : power_) energy_ += h * power;
+  double inner = now.kinetic_energy;
+  if (!tree_->anchored)
+    inner -= now.momentum.squaredNorm() / (2 * now.mass) +
+             0.5 * now.angular_momentum.dot(now.inertia.inverse() * now.angular_momentum);
+  const double excess = energy - energy_;
+  if (!(excess > 0)) return;
+  const double factor = inner > excess ? std::sqrt(1 - excess / inner) : 0.0;
+  for (double& v : v_) v *= factor;
+  if (tree_->anchored) return;
+  root_.velocity *= factor;
+  root_.angular_velocity *= factor;
+  meet_momentum(sum_domains(false));
+}
+
 void DomainDynamics::initialize() {
   at_ = {q_.data(), v_.data(), a_.data(), 0};
   root_at_ = root_;
   solve(Scheme{});
   std::copy(a_new_.begin(), a_new_.end(), a_.begin());
+  if (limits_energy()) energy_ = energy_of(measure());
   if (tree_->anchored) return;
   root_.acceleration = root_at_.acceleration;
   root_.angular_acceleration = root_at_.angular_acceleration;
@@ -263,7 +342,7 @@ DomainReport DomainDynamics::step() {
     solve(scheme);
     finish_root(scheme);
   }
-  root_given_ = false;
+  const bool moved = root_moves_ = std::exchange(root_given_, false);
   if (!all_finite()) return {.recovered = true};
   std::swap(q_, q_new_);
   std::swap(v_, v_new_);
@@ -271,6 +350,7 @@ DomainReport DomainDynamics::step() {
   root_ = root_new_;
   time_ += scheme.h;
   if (!tree_->anchored) keep_momentum(scheme.h);
+  if (limits_energy()) keep_energy(scheme.h, moved);
   return {};
 }
 

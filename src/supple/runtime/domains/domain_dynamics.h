@@ -22,6 +22,13 @@
 //
 // A root that nothing holds flies. Its velocity is set so that momentum and angular momentum are exactly what external
 // forces made of them.
+//
+// Energy. The trapezoidal rule (Newmark with β = ¼, γ = ½) leaves vibrations that are faster than the step as they are,
+// and frames that turn feed them: without damping a dragon's horns, which vibrate at hundreds of hertz, tore it apart
+// within 5 s at any step. Forces and accelerations therefore balance a little before the end of a step (fast_loss),
+// which takes those vibrations away. Mass in a point, L1 and L2, has another fault: a child swings with its parent and
+// takes nothing from it, so that equal parts in a chain pump each other up. There, velocities are scaled down to what
+// the energy at the start and the work of external forces and of damping since then allow.
 #pragma once
 
 #include "supple/base/result.h"
@@ -37,9 +44,13 @@ namespace supple {
 enum class SubtreeInertia { interface, centre, full };
 
 struct DomainSettings {
-  double time_step = 1.0 / 240;      ///< h [s]
-  double newmark_beta = 0.25;        ///< β of Newmark
-  double newmark_gamma = 0.5;        ///< γ of Newmark
+  double time_step = 1.0 / 240;  ///< h [s]
+  double newmark_beta = 0.25;    ///< β of Newmark
+  double newmark_gamma = 0.5;    ///< γ of Newmark
+  /// −α of Hilber, Hughes and Taylor, 0 to 1/3: how much is lost of vibrations that are too fast for the step, (1 −
+  /// fast_loss) / (1 + fast_loss) of their amplitude being left by each; slow ones lose the less, with the third power
+  /// of their frequency.
+  double fast_loss = 0.1;
   double mass_damping = 0.1;         ///< α of D = α M + β K [1/s], against motion relative to the parent
   double stiffness_damping = 0.002;  ///< β of it [s]
   SubtreeInertia inertia = SubtreeInertia::full;
@@ -86,7 +97,7 @@ class DomainDynamics {
   const PreparedTree& tree() const { return *tree_; }
   const DomainSettings& settings() const { return settings_; }
   double time() const { return time_; }
-  void set_gravity(const Vec3& gravity) { settings_.gravity = gravity; }
+  void set_gravity(const Vec3& gravity);
   void set_wind(const WindField& wind) { wind_ = wind; }
   /// Lets large trees use the caller's threads; null: none.
   void set_jobs(JobLoop loop, void* user) {
@@ -134,6 +145,8 @@ class DomainDynamics {
     for (auto* values : {&q_, &v_, &a_}) bytes(*values);
     bytes(root_);
     bytes(target_);
+    bytes(energy_);
+    bytes(root_moves_);
     bytes(time_);
   }
 
@@ -150,6 +163,7 @@ class DomainDynamics {
   struct Scheme {
     double h = 0, mass = 1, stiffness = 0;  ///< S = mass · M + stiffness · K
     double beta_h2 = 0, gamma_h = 0;
+    double share = 1;  ///< of the step after which forces and accelerations balance
   };
   /// What is looked at: q + h v and v + h a.
   struct Sampling {
@@ -175,6 +189,7 @@ class DomainDynamics {
   void extrapolate(const Scheme& scheme, int iteration);
   void solve(const Scheme& scheme);
 
+  RootMotion root_during(double share) const;
   void place_root_frame();
   void move_frames(bool with_rates, bool with_leaves = true);
   void sample(const std::array<Index, 4>& domains, int r, Pack4* q, Pack4* q_dot) const;
@@ -184,14 +199,14 @@ class DomainDynamics {
 
   void spread_forces();
   void gather_group(const DomainGroup& group, const Scheme& scheme, bool with_leaves);
-  void gather_batch(std::size_t index, const Scheme& scheme, const LaneFrame& frame, Pack4* scratch,
-                    const SharedSum& shared);
+  double gather_batch(std::size_t index, const Scheme& scheme, const LaneFrame& frame, Pack4* scratch,
+                      const SharedSum& shared);
   void predict(const DomainBatch& batch, const Scheme& scheme, int r, const LaneScratch& s) const;
   void take_load(const DomainBatch& batch, int r, Pack4* rhs, Pack4 (&load)[6]) const;
   void add_wind(const LaneFrame& frame, const Scheme& scheme, const PreparedPart& part, const Pack4* constants,
                 const LaneScratch& s, Pack4 (&wrench)[6]) const;
-  void add_stiffness(const PreparedPart& part, const Scheme& scheme, Pack4 elastic, Pack4 scale5,
-                     const LaneScratch& s) const;
+  Pack4 add_stiffness(const PreparedPart& part, const Scheme& scheme, Pack4 elastic, Pack4 scale5,
+                      const LaneScratch& s) const;
   void add_children(const DomainBatch& batch, int r, const LaneScratch& s, Pack4 (&inertia)[21], Pack4 (&wrench)[6],
                     Pack4 (&load)[6]) const;
   void lump_subtree(const Pack4* constants, const domains::LaneVector& omega, const Pack4 (&load)[6],
@@ -206,6 +221,10 @@ class DomainDynamics {
   void finish_group(const DomainGroup& group, const Scheme& scheme);
   void finish_root(const Scheme& scheme);
   void keep_momentum(double h);
+  void meet_momentum(const DomainMeasures& now);
+  bool limits_energy() const { return settings_.inertia != SubtreeInertia::full; }
+  double energy_of(const DomainMeasures& sums) const;
+  void keep_energy(double h, bool moved);
   DomainMeasures sum_domains(bool with_elastic_energy);
   bool all_finite() const;
 
@@ -218,12 +237,15 @@ class DomainDynamics {
   double time_ = 0;
   std::vector<double> q_, v_, a_;              ///< the state
   std::vector<double> q_new_, v_new_, a_new_;  ///< the iterate
+  std::vector<double> q_at_, v_at_;            ///< of an iterate, where frames and inertia are taken
   Sampling at_;                                ///< where frames and inertia are taken
   std::vector<double> shown_;                  ///< the coordinates that frames were last shown at
   std::vector<Pack4> elastic_;                 ///< s³ and the stiffness of each batch
   RootMotion root_, root_new_, root_next_, root_at_;
-  bool root_given_ = false;
+  bool root_given_ = false, root_moves_ = false;  ///< for the next step; in the last one
   Momentum target_;
+  double energy_ = 0;          ///< where limits_energy(): what there may be
+  std::vector<double> power_;  ///< of external forces and damping on the domains of each chunk
   std::vector<FrameMotion> frames_;
   std::vector<Pack4> moving_;
   std::vector<double> sums_;         ///< what children add to their parents

@@ -184,7 +184,7 @@ void DomainDynamics::predict(const DomainBatch& batch, const Scheme& scheme, int
   collect(LanePointers(a_.data(), tree.offset_of, batch.domain).at, r, a0);
   const bool first = at_.q == q_.data();
   if (!first) sample(batch.domain, r, s.q, s.q_dot);
-  const Pack4 ahead(at_.ahead), damped(settings_.stiffness_damping);
+  const Pack4 ahead(at_.ahead), damped(settings_.stiffness_damping), share(scheme.share);
   for (int l = 0; l < r; ++l) {
     const Pack4 q = q0[l], v = v0[l], a = a0[l];
     if (first) {
@@ -193,8 +193,8 @@ void DomainDynamics::predict(const DomainBatch& batch, const Scheme& scheme, int
     } else {
       s.at[l] = s.q[l];
     }
-    s.rate[l] = v + Pack4(early_v) * a;
-    s.change[l] = (q - s.at[l]) + Pack4(h) * v + Pack4(early_q) * a + damped * s.rate[l];
+    s.rate[l] = v + share * Pack4(early_v) * a;
+    s.change[l] = (q - s.at[l]) + share * (Pack4(h) * v + Pack4(early_q) * a) + damped * s.rate[l];
   }
 }
 
@@ -248,8 +248,9 @@ void DomainDynamics::take_load(const DomainBatch& batch, int r, Pack4* rhs, Pack
 
 /// Elastic and damping forces at the end of the step, linearised at q^k:
 ///   R + K (q_pred − q^k) + α M v_pred + β K v_pred, and what q̈ adds to them is in S.
-void DomainDynamics::add_stiffness(const PreparedPart& part, const Scheme& scheme, Pack4 elastic, Pack4 scale5,
-                                   const LaneScratch& s) const {
+/// Returns what damping takes away each second, if anybody asks.
+Pack4 DomainDynamics::add_stiffness(const PreparedPart& part, const Scheme& scheme, Pack4 elastic, Pack4 scale5,
+                                    const LaneScratch& s) const {
   const int r = part.r;
   Pack4* force = s.products;
   if (part.cubature.empty()) {
@@ -261,6 +262,15 @@ void DomainDynamics::add_stiffness(const PreparedPart& part, const Scheme& schem
   for (int l = 0; l < r; ++l) s.rhs[l] -= elastic * force[l] + s.bias[l];
   domains::multiply_pairs(s.S, r, s.change, force);
   for (int l = 0; l < r; ++l) s.rhs[l] -= elastic * force[l];
+  Pack4 lost(0.0);
+  if (limits_energy()) {
+    domains::multiply_pairs(s.S, r, s.q_dot, force);
+    for (int l = 0; l < r; ++l) lost += Pack4(settings_.stiffness_damping) * elastic * force[l] * s.q_dot[l];
+    for (int b = 0, p = 0; b < r; ++b)
+      for (int a = 0; a <= b; ++a, ++p)
+        lost += Pack4((a == b ? 1 : 2) * settings_.mass_damping * part.reduced_mass[to_size(p)]) * scale5 * s.q_dot[a] *
+                s.q_dot[b];
+  }
   const double* mass = part.reduced_mass.data();
   const Pack4 mass_factor = Pack4(scheme.mass) * scale5, stiffness_factor = Pack4(scheme.stiffness) * elastic;
   const Pack4 drag = Pack4(settings_.mass_damping) * scale5;
@@ -272,6 +282,7 @@ void DomainDynamics::add_stiffness(const PreparedPart& part, const Scheme& schem
       if (a != b) s.rhs[a] -= drag * m * s.rate[b];
     }
   }
+  return lost;
 }
 
 void DomainDynamics::add_children(const DomainBatch& batch, int r, const LaneScratch& s, Pack4 (&inertia)[21],
@@ -302,8 +313,9 @@ void DomainDynamics::lump_subtree(const Pack4* constants, const LaneVector& omeg
   for (int k = 0; k < (centre ? 6 : 3); ++k) wrench[k] -= load[k];
 }
 
-void DomainDynamics::gather_batch(std::size_t index, const Scheme& scheme, const LaneFrame& frame, Pack4* scratch,
-                                  const SharedSum& shared) {
+/// Returns the power of external forces, less that of damping.
+double DomainDynamics::gather_batch(std::size_t index, const Scheme& scheme, const LaneFrame& frame, Pack4* scratch,
+                                    const SharedSum& shared) {
   const PreparedTree& tree = *tree_;
   const DomainBatch& batch = tree.batches[index];
   const PreparedPart& part = tree.parts[to_size(tree.group_of(batch).part)];
@@ -315,8 +327,10 @@ void DomainDynamics::gather_batch(std::size_t index, const Scheme& scheme, const
   Pack4 load[6], inertia[21], wrench[6];
   take_load(batch, r, s.rhs, load);
   add_wind(frame, scheme, part, constants, s, load);
+  Pack4 power = dot(vector_at(load), frame.v) + dot(vector_at(load + 3), frame.w);
+  for (int l = 0; l < r; ++l) power += s.rhs[l] * s.q_dot[l];
   const Pack4 s5 = constants[PreparedTree::scale5];
-  add_stiffness(part, scheme, elastic_[index], s5, s);
+  power -= add_stiffness(part, scheme, elastic_[index], s5, s);
   domains::pack_inertia(body.inertia, inertia);
   put(body.force, wrench);
   put(body.torque, wrench + 3);
@@ -336,10 +350,16 @@ void DomainDynamics::gather_batch(std::size_t index, const Scheme& scheme, const
   Pack4* answer = moving_.data() + batch.moving + PreparedTree::answer;
   std::copy(s.coupling, s.coupling + 6 * r, answer);
   std::copy(s.rhs, s.rhs + r, answer + 6 * r);
-  if (!root) return pass_to_parents(batch, inertia, wrench, load, scratch, shared);
+  double sum = 0;
+  for (int lane = 0; lane < batch.lanes; ++lane) sum += power[lane];
+  if (!root) {
+    pass_to_parents(batch, inertia, wrench, load, scratch, shared);
+    return sum;
+  }
   for (int k = 0; k < 21; ++k) root_inertia_[k] = inertia[k][0];
   for (int k = 0; k < 6; ++k) root_wrench_[k] = wrench[k][0];
   for (int k = 0; k < 6; ++k) root_load_[k] = load[k][0];
+  return sum;
 }
 
 /// J by coordinates of the parents: velocity of the origin and angular velocity, six numbers each.
@@ -425,13 +445,14 @@ void DomainDynamics::gather_group(const DomainGroup& group, const Scheme& scheme
   each_chunk(group, true, [&](std::size_t chunk, Pack4* scratch) {
     const SharedSum shared = shared_of(chunk);
     if (shared.parent >= 0) std::fill(shared.to, shared.to + count, 0.0);
+    power_[chunk] = 0;
     for (std::size_t b = tree_->chunks[chunk].first_batch; b < tree_->chunks[chunk].end_batch; ++b) {
       LaneFrame frame;
       if (move)
         move_batch(tree_->batches[b], true, scratch, frame);
       else
         frame = stored_frame(tree_->batches[b]);
-      gather_batch(b, scheme, frame, scratch, shared);
+      power_[chunk] += gather_batch(b, scheme, frame, scratch, shared);
     }
   });
   for (std::size_t chunk = group.first_chunk; chunk < group.end_chunk; ++chunk) {
@@ -520,7 +541,7 @@ void DomainDynamics::finish_group(const DomainGroup& group, const Scheme& scheme
 /// The accelerations a_new_ of all coordinates at `at_`, and the state at the end of the step.
 void DomainDynamics::solve(const Scheme& scheme) {
   const bool with_leaves = !forces_.empty();
-  wind_now_ = wind_.blows() ? WindMoment(wind_, time_ + scheme.h) : WindMoment();
+  wind_now_ = wind_.blows() ? WindMoment(wind_, time_ + scheme.share * scheme.h) : WindMoment();
   move_frames(true, with_leaves);
   spread_forces();
   std::fill(sums_.begin(), sums_.end(), 0.0);
