@@ -50,6 +50,10 @@ Result<PlayedCharacter> PlayedCharacter::load_rigid(const std::filesystem::path&
   SUPPLE_RETURN_IF_ERROR(document);
   Result<RawCharacter> character = read_character(*document, {.require_skin = false});
   SUPPLE_RETURN_IF_ERROR(character);
+  if (has_helper_bones(*character))
+    return input_error(baked.string() +
+                       ": its soft motion is in helper bones, without which its skin can't be told; give the file that "
+                       "was baked as well, before this one.");
   if (!leave_out_soft_motion(*character))
     return input_error(baked.string() +
                        ": it has no soft motion, so there is nothing to show; bake it first, with `supple bake`.");

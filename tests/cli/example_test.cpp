@@ -8,7 +8,7 @@ class ExampleCommand : public CliTest {};
 
 TEST_F(ExampleCommand, ListsTheExamples) {
   const nlohmann::json result = supple_json({"example"});
-  ASSERT_EQ(result["examples"].size(), 9u);
+  ASSERT_EQ(result["examples"].size(), 10u);
   EXPECT_EQ(result["examples"][0]["name"], "mascot");
   EXPECT_TRUE(files().empty());
 }

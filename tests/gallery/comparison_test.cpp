@@ -81,6 +81,17 @@ TEST_F(ComparisonTest, FilesOfOtherMeshesAreRefused) {
   EXPECT_EQ(both.error().kind, ErrorKind::input);
 }
 
+/// Helpers have taken weights from joints: without their motion skin is where no character has it.
+TEST_F(ComparisonTest, TheRigidTwinOfHelperBonesIsAskedFor) {
+  GltfDocument document = load_gltf(rigid()).value();
+  document.content().root["nodes"][2]["name"] = "soft_knee_00";
+  ASSERT_TRUE(save_gltf(document, soft()).ok());
+  const Result<PlayedCharacter> twin = PlayedCharacter::load_rigid(soft());
+  ASSERT_FALSE(twin.ok());
+  EXPECT_EQ(twin.error().kind, ErrorKind::input);
+  EXPECT_NE(twin.error().message.find("helper bones"), std::string::npos);
+}
+
 TEST_F(ComparisonTest, DrawsASheetAndAFilm) {
   Result<Offscreen> offscreen = Offscreen::create();
   if (!offscreen.ok()) GTEST_SKIP() << offscreen.error().message;

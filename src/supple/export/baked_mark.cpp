@@ -105,6 +105,11 @@ bool leave_out_soft_motion(RawCharacter& character) {
   return found;
 }
 
+bool has_helper_bones(const RawCharacter& character) {
+  return std::any_of(character.skeleton.joints.begin(), character.skeleton.joints.end(),
+                     [](const Joint& joint) { return is_helper_bone(joint.name); });
+}
+
 bool is_baked_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const GltfJson root = GltfJson::parse(json_text(file), nullptr, false);

@@ -14,6 +14,9 @@ bool is_baked(const GltfDocument& document);
 /// Stills the soft morph targets and helper bones of a baked character: what is left is the one that was baked. False
 /// where there are none.
 bool leave_out_soft_motion(RawCharacter& character);
+/// Whether soft motion is in helper bones. They have taken the place of joints in the skin's weights, so that the
+/// character that was baked can't be had from such a file.
+bool has_helper_bones(const RawCharacter& character);
 /// Looks into a .glb or .gltf file; false for anything that can't be read as one.
 bool is_baked_file(const std::filesystem::path& path);
 

@@ -120,7 +120,8 @@ bool is_body_of(const CharacterAsset& asset, const EmbeddedBody& body) {
 /// Vertices, elements and materials.
 template <int Nodes>
 void add_solid(const VolumeMesh<Nodes>& mesh, ViewThing& thing) {
-  ViewSolid& solid = thing.solid.emplace(ViewSolid{.nodes = Nodes});
+  ViewSolid& solid = thing.solid.emplace();
+  solid.nodes = Nodes;
   thing.blocks.push_back(block_of_points("vertices", mesh.vertices));
   std::vector<std::uint32_t> nodes;
   for (const auto& element : mesh.elements)
