@@ -4,6 +4,7 @@
 #include "gallery/preview.h"
 #include "io/gltf_builder.h"
 #include "supple/io/file.h"
+#include "supple/io/gltf/gltf_content.h"
 #include "supple/io/gltf/gltf_editor.h"
 
 #include <gtest/gtest.h>
