@@ -7,6 +7,7 @@
 
 #include "support/bodies.h"
 
+#include <map>
 #include <random>
 
 namespace supple::quasistatic_contact_test {
@@ -162,6 +163,55 @@ TEST(QuasistaticContact, ForcesOfBothSidesCancel) {
   }
   EXPECT_GT(size, 1);
   EXPECT_LT(sum.norm(), 1e-12 * size);
+}
+
+/// A wedge whose edge comes down between two walls, nearer than an edge to both.
+TEST(QuasistaticContact, WhatIsInACreaseTouchesBothOfItsSides) {
+  constexpr double slot = 0.2, shift = 0.8;
+  TetMesh mesh;
+  std::vector<Index> held;
+  const auto add = [&](TetMesh part, const auto& place) {
+    const auto first = static_cast<Index>(mesh.vertices.size());
+    for (const Vec3& x : part.vertices) {
+      if (x[1] == 0 || x[1] == 1) held.push_back(static_cast<Index>(mesh.vertices.size()));
+      mesh.vertices.push_back(place(x));
+    }
+    for (TetMesh::Element element : part.elements) {
+      for (Index& v : element) v += first;
+      mesh.elements.push_back(element);
+    }
+  };
+  add(make_tet_box(Vec3(1, 1, 1), {5, 5, 5}), [](const Vec3& x) { return x; });
+  add(make_tet_box(Vec3(1, 1, 1), {5, 5, 5}), [&](const Vec3& x) { return Vec3(x + Vec3(1 + slot, 0, 0)); });
+  add(make_tet_box(Vec3(1, 1, 1), {2, 5, 5}),
+      [&](const Vec3& x) { return Vec3(1 + 0.5 * slot + (x[0] - 0.5) * (0.05 + 0.25 * x[1]), x[1] + 2, x[2]); });
+  set_uniform_material(mesh, {.name = "flesh", .young = 1000, .poisson = 0.2, .density = 1});
+  std::erase_if(held, [&](Index v) { return mesh.vertices[to_size(v)][1] == 2; });  // the wedge's edge is free
+  const ExRotatedBody body = ExRotatedBody::create(mesh, held).value();
+  VecX x(3 * Eigen::Index{body.vertex_count()});
+  for (Index v = 0; v < body.vertex_count(); ++v) {
+    Vec3 X = body.rest()[to_size(v)];
+    if (X[1] > 1.5) X[1] -= 1 + shift;
+    x.segment<3>(3 * Eigen::Index{v}) = X;
+  }
+  SelfCollision contacts(body);
+  std::vector<ContactSpring> springs;
+  for (int k = 0; k < 3; ++k) contacts.find(x, springs);  // each may find one more side
+  std::map<Index, std::vector<Vec3>> sides;
+  for (const ContactSpring& spring : springs)
+    if (body.rest()[to_size(spring.vertex[0])][1] == 2) sides[spring.vertex[0]].push_back(spring.normal);
+  int both = 0;
+  for (const auto& [vertex, normals] : sides)
+    if (normals.size() == 2 && normals[0].dot(normals[1]) < -0.9) ++both;
+  EXPECT_GE(both, 4);
+  // A search that begins with what the last one found finds it again.
+  std::vector<ContactSpring> again = springs;
+  contacts.find(x, again);
+  ASSERT_EQ(again.size(), springs.size());
+  for (std::size_t k = 0; k < springs.size(); ++k) {
+    EXPECT_EQ(again[k].key, springs[k].key);
+    EXPECT_LT((again[k].normal - springs[k].normal).norm(), 1e-9);
+  }
 }
 
 TEST(QuasistaticContact, NothingTouchesAtRestOrApart) {
