@@ -9,6 +9,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 namespace supple::quasistatic_contact_test {
 namespace {
@@ -64,7 +65,7 @@ TEST(QuasistaticContact, BlocksThatArePushedTogetherMeetInTheMiddle) {
     const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
     EXPECT_TRUE(report.converged);
     EXPECT_GT(report.contacts, 20);
-    EXPECT_LT(report.deepest, 0.01);  // 1 % of the way from what holds them to the skin
+    EXPECT_LT(report.contact_depth, 0.01);  // 1 % of the way from what holds them to the skin
     for (Index v = 0; v < solver.body().free().end; ++v) {
       const Vec3& X = solver.body().rest()[to_size(v)];
       const bool rim = std::min(X[1], X[2]) < 0.25 || std::max(X[1], X[2]) > 0.75;
@@ -211,6 +212,75 @@ TEST(QuasistaticContact, WhatIsInACreaseTouchesBothOfItsSides) {
   for (std::size_t k = 0; k < springs.size(); ++k) {
     EXPECT_EQ(again[k].key, springs[k].key);
     EXPECT_LT((again[k].normal - springs[k].normal).norm(), 1e-9);
+  }
+}
+
+/// A plate of which searches that know a contact follow what they know only.
+class FollowedPlate final : public ContactSource {
+ public:
+  explicit FollowedPlate(const ExRotatedBody& body) : plate_(body, {plate()}) {}
+  void find(const VecX& x, std::vector<ContactSpring>& springs) override {
+    std::set<std::int64_t> known;
+    for (const ContactSpring& spring : springs) known.insert(spring.key);
+    plate_.find(x, springs);
+    if (!known.empty()) std::erase_if(springs, [&](const ContactSpring& s) { return !known.contains(s.key); });
+  }
+
+ private:
+  static Collider plate() {
+    Collider collider;
+    collider.at = Vec3(0, 0.1, 0);
+    return collider;
+  }
+  ColliderContacts plate_;
+};
+
+TEST(QuasistaticContact, WhatSearchesLostIsToldAndSolvedFor) {
+  TetMesh mesh = make_tet_box(Vec3(1, 2, 1), {4, 8, 4});
+  set_uniform_material(mesh, {.name = "flesh", .young = 5000, .poisson = 0, .density = 1});
+  std::vector<Index> top;
+  for (Index v = 0; v < std::ssize(mesh.vertices); ++v)
+    if (mesh.vertices[to_size(v)][1] == 2) top.push_back(v);
+  for (const int takes : {0, 2}) {
+    ExRotatedBody body = ExRotatedBody::create(mesh, top).value();
+    FollowedPlate contacts(body);
+    QuasistaticSolver solver(std::move(body), {.most_takes = takes});
+    VecX x = positions(solver.body(), 0);
+    QuasistaticSolver::Contacts known;
+    contacts.find(x, known.found);
+    ASSERT_GT(known.found.size(), 20u);
+    std::erase_if(known.found, [&](const ContactSpring& s) { return x[3 * s.vertex[0]] > 0.1; });
+    solver.recall(known);
+    const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts, Vec3::Zero(), true);
+    double lowest = 1;
+    for (Index v = 0; v < solver.body().vertex_count(); ++v) lowest = std::min(lowest, x[3 * v + 1]);
+    EXPECT_TRUE(report.converged);
+    EXPECT_GE(report.deepest, 0.1 - lowest - 1e-12);
+    if (takes == 0)
+      EXPECT_GT(report.deepest, 0.02);
+    else
+      EXPECT_LT(report.deepest, 0.02 * solver.body().mean_edge());
+    EXPECT_EQ(report.takes, takes == 0 ? 0 : 1);
+  }
+}
+
+/// Against blocks that overlap, whose depths are known.
+TEST(QuasistaticContact, NothingIsDeeperThanIsTold) {
+  const Blocks blocks = two_blocks();
+  const ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+  SelfCollision contacts(body);
+  for (const double depth : {0.0, 0.13, 0.4}) {
+    const VecX x = positions(body, gap + depth);
+    const auto second = [&](Index v) { return body.rest()[to_size(v)][0] > 1.1; };
+    double deepest = 0;
+    for (Index v = 0; v < body.free().end; ++v) {
+      const Vec3 p = x.segment<3>(3 * Eigen::Index{v});
+      // The other block as it is: a box whose entered face is at x = 1, or at 1 − depth.
+      const double in = second(v) ? 1 - p[0] : p[0] - (1 - depth);
+      if (in > 1e-9) deepest = std::max(deepest, std::min({in, p[1], 1 - p[1], p[2], 1 - p[2]}));
+    }
+    EXPECT_GE(contacts.deepest(x), deepest - 1e-9);
+    EXPECT_LE(contacts.deepest(x), depth + 1e-9);
   }
 }
 

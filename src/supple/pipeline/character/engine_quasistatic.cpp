@@ -308,12 +308,13 @@ FrameRange frames_of_group(const FrameGrid& grid, Index group) {
 }
 
 /// What is told of a solved frame, and its displacements, as one column of numbers.
-constexpr Eigen::Index told_of_frame = 3;
+constexpr Eigen::Index told_of_frame = 4;
 struct FrameColumn {
   explicit FrameColumn(Eigen::Ref<VecX> column) : numbers(column) {}
   double& converged() { return numbers[0]; }
   double& deepest() { return numbers[1]; }
   double& residual() { return numbers[2]; }
+  double& contact_depth() { return numbers[3]; }
   Eigen::Ref<VecX> numbers;
 };
 
@@ -464,6 +465,7 @@ class QuasistaticCharacter final : public SoftCharacter {
           if (frame.converged() == 0) ++report.recovered;
           report.penetration = std::max(report.penetration, frame.deepest());
           report.residual = std::max(report.residual, frame.residual());
+          report.contact_depth = std::max(report.contact_depth, frame.contact_depth());
         }
       }
       return {};
@@ -502,6 +504,7 @@ class QuasistaticCharacter final : public SoftCharacter {
         frame.converged() = report.converged ? 1 : 0;
         frame.deepest() = report.deepest;
         frame.residual() = report.residual;
+        frame.contact_depth() = report.contact_depth;
         frame.numbers.tail(local.size()) = local;
         progress.update(static_cast<double>(k + 1) / static_cast<double>(grid_.last + 1));
       }
@@ -543,7 +546,7 @@ class QuasistaticCharacter final : public SoftCharacter {
     add_content(content, character());
     add_content(content, clip);
     for (const Collider& collider : colliders()) add_content(content, collider);
-    content.add(settings.time_step).add(settings.loop);
+    content.add(settings.time_step).add(settings.loop).add(told_of_frame);
     for (const double component : settings.gravity) content.add(component);
     return content;
   }
