@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flesh that meets itself and other things: blocks whose meeting plane is known, forces that cancel, colliders.
 #include "supple/mesh/tet_tree.h"
+#include "supple/offline/quasistatic/approach.h"
 #include "supple/offline/quasistatic/colliders.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
 #include "supple/offline/quasistatic/self_collision.h"
@@ -213,6 +214,33 @@ TEST(QuasistaticContact, WhatIsInACreaseTouchesBothOfItsSides) {
     EXPECT_EQ(again[k].key, springs[k].key);
     EXPECT_LT((again[k].normal - springs[k].normal).norm(), 1e-9);
   }
+}
+
+/// Searches that settle only within a fifth of the way, as where flesh would jump through other flesh.
+TEST(QuasistaticContact, FarPosesAreApproachedInSteps) {
+  double reached = 0, at = 0;
+  std::vector<double> kept;
+  const Approach approach{.solve =
+                              [&](double share, int /*most_looks*/, bool again) {
+                                EXPECT_EQ(again, share < 1 || !kept.empty());
+                                at = share;
+                                QuasistaticReport report;
+                                report.converged = true;
+                                report.contact_error = share - reached > 0.2 ? 1 : 0;
+                                return report;
+                              },
+                          .keep =
+                              [&] {
+                                reached = at;
+                                kept.push_back(at);
+                              }};
+  EXPECT_EQ(approach_pose({}, approach).contact_error, 0);
+  EXPECT_EQ(reached, 1);
+  EXPECT_EQ(kept.size(), 9u);  // eight steps, and the last one again as the pose
+  reached = 0.9;
+  kept.clear();
+  approach_pose({}, approach);
+  EXPECT_EQ(kept, std::vector<double>{1});
 }
 
 /// A plate of which searches that know a contact follow what they know only.
