@@ -7,6 +7,7 @@
 #include "supple/base/clock.h"
 #include "supple/base/memory.h"
 #include "supple/base/parallel.h"
+#include "supple/offline/quasistatic/approach.h"
 #include "supple/offline/quasistatic/build_quasistatic.h"
 #include "supple/offline/quasistatic/flesh_turns.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
@@ -75,6 +76,7 @@ Result<Bender> make_bender(const PublishedFlesh& flesh, int tets) {
 struct Frame {
   QuasistaticReport report;
   double skinning = 0, seconds = 0;
+  int solves = 0;  ///< one, where contacts don't need steps
 };
 
 /// One way to solve, followed from angle to angle.
@@ -86,34 +88,23 @@ class BendRun {
         contacts_(bender.body().value()),
         solver_(bender.body().value(), {.method = method, .tolerance = tolerance}) {}
 
+  /// From the last angle, in steps where contacts need them, as bakes do.
   Frame bend(double degrees) {
     Frame frame;
     const auto start = Clock::now();
-    const ExRotatedBody& body = solver_.body();
-    CharacterPose pose = bender_.rig->neutral();
-    Pose locals = pose.locals;
-    Quat& turn = locals[to_size(bender_.joint)].rotation;
-    turn = Quat(Eigen::AngleAxisd(-degrees * std::numbers::pi / 180, Vec3::UnitY())) * turn;
-    bender_.rig->set_joints(locals, pose);
-    std::vector<Eigen::Vector4d> rotations(to_size(body.vertex_count())), own(rotations.size());
-    turns_.evaluate(pose.p, rotations);
-    const std::vector<Vec3> carried = evaluate_all(*bender_.model.rest, pose.p);
-    const bool anew = x.size() == 0;
-    if (anew) x.resize(3 * std::ssize(carried));
-    for (Index n = 0; n < body.vertex_count(); ++n) {
-      const auto v = to_size(body.vertex_of()[to_size(n)]);
-      own[to_size(n)] = rotations[v];
-      auto at = x.segment<3>(3 * Eigen::Index{n});
-      if (anew || n >= body.held().begin)
-        at = carried[v];
-      else
-        at = carried[v] + Quat(rotations[v]).normalized() *
-                              (Quat(rotations_before_[v]).normalized().conjugate() * (at - carried_before_[v]));
-    }
-    rotations_before_ = rotations;
-    carried_before_ = carried;
-    frame.skinning = seconds_since(start);
-    frame.report = solver_.solve(own, x, &contacts_, Vec3::Zero(), !anew);
+    const bool anew = before_.x.size() == 0;
+    if (anew) before_ = at_rest();
+    const double from = before_.degrees;
+    frame.report =
+        approach_pose({}, {.solve =
+                               [&](double share, int most_looks, bool again) {
+                                 if (again) solver_.recall(before_.contacts);
+                                 solver_.settings().most_looks = most_looks;
+                                 ++frame.solves;
+                                 return solve_at(from + share * (degrees - from), again || !anew, frame.skinning);
+                               },
+                           .keep = [&] { before_ = now_; }});
+    x = before_.x;
     frame.seconds = seconds_since(start);
     return frame;
   }
@@ -122,12 +113,59 @@ class BendRun {
   VecX x;
 
  private:
+  /// Flesh at an angle.
+  struct Bent {
+    double degrees = 0;
+    VecX x;
+    std::vector<Eigen::Vector4d> rotations;
+    std::vector<Vec3> carried;
+    QuasistaticSolver::Contacts contacts;
+  };
+
+  void evaluate(double degrees, Bent& bent) {
+    CharacterPose pose = bender_.rig->neutral();
+    Pose locals = pose.locals;
+    Quat& turn = locals[to_size(bender_.joint)].rotation;
+    turn = Quat(Eigen::AngleAxisd(-degrees * std::numbers::pi / 180, Vec3::UnitY())) * turn;
+    bender_.rig->set_joints(locals, pose);
+    bent.degrees = degrees;
+    bent.rotations.resize(to_size(body().vertex_count()));
+    turns_.evaluate(pose.p, bent.rotations);
+    bent.carried = evaluate_all(*bender_.model.rest, pose.p);
+    bent.x.resize(3 * std::ssize(bent.carried));
+    for (Index n = 0; n < body().vertex_count(); ++n)
+      bent.x.segment<3>(3 * Eigen::Index{n}) = bent.carried[to_size(body().vertex_of()[to_size(n)])];
+  }
+  Bent at_rest() {
+    Bent rest;
+    evaluate(0, rest);
+    return rest;
+  }
+
+  QuasistaticReport solve_at(double degrees, bool near, double& skinning) {
+    const auto start = Clock::now();
+    now_.contacts = {};
+    evaluate(degrees, now_);
+    std::vector<Eigen::Vector4d> own(now_.rotations.size());
+    for (Index n = 0; n < body().vertex_count(); ++n) {
+      const auto v = to_size(body().vertex_of()[to_size(n)]);
+      own[to_size(n)] = now_.rotations[v];
+      if (!near || n >= body().held().begin) continue;
+      now_.x.segment<3>(3 * Eigen::Index{n}) +=
+          Quat(now_.rotations[v]).normalized() * (Quat(before_.rotations[v]).normalized().conjugate() *
+                                                  (before_.x.segment<3>(3 * Eigen::Index{n}) - before_.carried[v]));
+    }
+    skinning += seconds_since(start);
+    const QuasistaticReport report = solver_.solve(own, now_.x, &contacts_, Vec3::Zero(), near);
+    now_.contacts = solver_.contacts();
+    return report;
+  }
+
   const Bender& bender_;
   FleshTurns turns_;
   SelfCollision contacts_;
   QuasistaticSolver solver_;
-  std::vector<Eigen::Vector4d> rotations_before_;
-  std::vector<Vec3> carried_before_;
+  Bent before_, now_;
 };
 
 double over(double seconds, int count) { return count > 0 ? seconds / count : 0; }
@@ -206,14 +244,16 @@ void add_bending(Report& report, const PublishedFlesh& flesh, const Bender& bend
   BendRun surface(bender, QuasistaticMethod::surface), volume(bender, QuasistaticMethod::volume);
   double angle = 0;
   for (const PublishedBend& bend : table2) {
-    double seconds[2] = {0, 0}, pairs = 0, deepest = 0, apart = 0, residual = 0;
-    int frames = 0;
+    double seconds[2] = {0, 0}, pairs = 0, deepest = 0, contact = 0, apart = 0, residual = 0;
+    int frames = 0, solves = 0;
     for (; angle <= bend.degrees + 1e-9; angle += step, ++frames) {
       const Frame by_surface = surface.bend(angle), by_volume = volume.bend(angle);
       seconds[0] += by_surface.seconds;
       seconds[1] += by_volume.seconds;
       pairs += by_surface.report.contacts;
       deepest = std::max({deepest, by_surface.report.deepest, by_volume.report.deepest});
+      contact = std::max({contact, by_surface.report.contact_depth, by_volume.report.contact_depth});
+      solves = std::max({solves, by_surface.solves, by_volume.solves});
       residual = std::max({residual, by_surface.report.residual, by_volume.report.residual});
       apart = farthest(surface.x, volume.x);
     }
@@ -234,6 +274,8 @@ void add_bending(Report& report, const PublishedFlesh& flesh, const Bender& bend
         bend.degrees == 150 ? std::optional<double>(4) : std::nullopt);
     add("difference_percent", 100 * apart / bender.model.extent, "% of the height", {});
     add("deepest_percent", 100 * deepest / bender.model.extent, "% of the height", {});
+    add("contact_percent", 100 * contact / bender.model.extent, "% of the height", {});
+    add("most_solves", solves, "", {});
     add("worst_residual", residual, "", {}, 1e-5);
   }
 }

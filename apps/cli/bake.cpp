@@ -84,10 +84,12 @@ void tell_clips(const BakeReport& report, Session& session) {
       session.line("              held back to {:.0f} %, since it flew apart with more; firmer flesh needs no help",
                    100 * clip.restraint);
     if (clip.solved_frames > 0)
-      session.line("              {} frames at rest{}; worst penetration {:.3f} % of the height, worst residual {:.1e}",
-                   clip.solved_frames,
-                   clip.recovered > 0 ? fmt::format(", {} of them not quite", clip.recovered) : std::string(),
-                   percent(clip.penetration, report.height), clip.residual);
+      session.line(
+          "              {} frames at rest{}; worst penetration {:.3f} % of the height (of contacts that are pushed "
+          "{:.3f} %), worst residual {:.1e}",
+          clip.solved_frames,
+          clip.recovered > 0 ? fmt::format(", {} of them not quite", clip.recovered) : std::string(),
+          percent(clip.penetration, report.height), percent(clip.contact_depth, report.height), clip.residual);
     if (clip.loop && clip.gap > 0.01)
       session.line("              the loop doesn't settle: its end was brought back by {:.1f} % of the height",
                    100 * clip.gap);
@@ -181,6 +183,7 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
     if (clip.solved_frames > 0)
       out["clips"].back().update({{"solved_frames", clip.solved_frames},
                                   {"worst_penetration_m", clip.penetration},
+                                  {"worst_contact_m", clip.contact_depth},
                                   {"worst_residual", clip.residual}});
   }
   const CompressionReport& c = report.glb.compression;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flesh that meets itself and other things: blocks whose meeting plane is known, forces that cancel, colliders.
 #include "supple/mesh/tet_tree.h"
+#include "supple/offline/quasistatic/approach.h"
 #include "supple/offline/quasistatic/colliders.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
 #include "supple/offline/quasistatic/self_collision.h"
 
 #include "support/bodies.h"
 
+#include <map>
 #include <random>
+#include <set>
 
 namespace supple::quasistatic_contact_test {
 namespace {
@@ -63,7 +66,7 @@ TEST(QuasistaticContact, BlocksThatArePushedTogetherMeetInTheMiddle) {
     const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
     EXPECT_TRUE(report.converged);
     EXPECT_GT(report.contacts, 20);
-    EXPECT_LT(report.deepest, 0.01);  // 1 % of the way from what holds them to the skin
+    EXPECT_LT(report.contact_depth, 0.01);  // 1 % of the way from what holds them to the skin
     for (Index v = 0; v < solver.body().free().end; ++v) {
       const Vec3& X = solver.body().rest()[to_size(v)];
       const bool rim = std::min(X[1], X[2]) < 0.25 || std::max(X[1], X[2]) > 0.75;
@@ -162,6 +165,151 @@ TEST(QuasistaticContact, ForcesOfBothSidesCancel) {
   }
   EXPECT_GT(size, 1);
   EXPECT_LT(sum.norm(), 1e-12 * size);
+}
+
+/// A wedge whose edge comes down between two walls, nearer than an edge to both.
+TEST(QuasistaticContact, WhatIsInACreaseTouchesBothOfItsSides) {
+  constexpr double slot = 0.2, shift = 0.8;
+  TetMesh mesh;
+  std::vector<Index> held;
+  const auto add = [&](TetMesh part, const auto& place) {
+    const auto first = static_cast<Index>(mesh.vertices.size());
+    for (const Vec3& x : part.vertices) {
+      if (x[1] == 0 || x[1] == 1) held.push_back(static_cast<Index>(mesh.vertices.size()));
+      mesh.vertices.push_back(place(x));
+    }
+    for (TetMesh::Element element : part.elements) {
+      for (Index& v : element) v += first;
+      mesh.elements.push_back(element);
+    }
+  };
+  add(make_tet_box(Vec3(1, 1, 1), {5, 5, 5}), [](const Vec3& x) { return x; });
+  add(make_tet_box(Vec3(1, 1, 1), {5, 5, 5}), [&](const Vec3& x) { return Vec3(x + Vec3(1 + slot, 0, 0)); });
+  add(make_tet_box(Vec3(1, 1, 1), {2, 5, 5}),
+      [&](const Vec3& x) { return Vec3(1 + 0.5 * slot + (x[0] - 0.5) * (0.05 + 0.25 * x[1]), x[1] + 2, x[2]); });
+  set_uniform_material(mesh, {.name = "flesh", .young = 1000, .poisson = 0.2, .density = 1});
+  std::erase_if(held, [&](Index v) { return mesh.vertices[to_size(v)][1] == 2; });  // the wedge's edge is free
+  const ExRotatedBody body = ExRotatedBody::create(mesh, held).value();
+  VecX x(3 * Eigen::Index{body.vertex_count()});
+  for (Index v = 0; v < body.vertex_count(); ++v) {
+    Vec3 X = body.rest()[to_size(v)];
+    if (X[1] > 1.5) X[1] -= 1 + shift;
+    x.segment<3>(3 * Eigen::Index{v}) = X;
+  }
+  SelfCollision contacts(body);
+  std::vector<ContactSpring> springs;
+  for (int k = 0; k < 3; ++k) contacts.find(x, springs);  // each may find one more side
+  std::map<Index, std::vector<Vec3>> sides;
+  for (const ContactSpring& spring : springs)
+    if (body.rest()[to_size(spring.vertex[0])][1] == 2) sides[spring.vertex[0]].push_back(spring.normal);
+  int both = 0;
+  for (const auto& [vertex, normals] : sides)
+    if (normals.size() == 2 && normals[0].dot(normals[1]) < -0.9) ++both;
+  EXPECT_GE(both, 4);
+  // A search that begins with what the last one found finds it again.
+  std::vector<ContactSpring> again = springs;
+  contacts.find(x, again);
+  ASSERT_EQ(again.size(), springs.size());
+  for (std::size_t k = 0; k < springs.size(); ++k) {
+    EXPECT_EQ(again[k].key, springs[k].key);
+    EXPECT_LT((again[k].normal - springs[k].normal).norm(), 1e-9);
+  }
+}
+
+/// Searches that settle only within a fifth of the way, as where flesh would jump through other flesh.
+TEST(QuasistaticContact, FarPosesAreApproachedInSteps) {
+  double reached = 0, at = 0;
+  std::vector<double> kept;
+  const Approach approach{.solve =
+                              [&](double share, int /*most_looks*/, bool again) {
+                                EXPECT_EQ(again, share < 1 || !kept.empty());
+                                at = share;
+                                QuasistaticReport report;
+                                report.converged = true;
+                                report.contact_error = share - reached > 0.2 ? 1 : 0;
+                                return report;
+                              },
+                          .keep =
+                              [&] {
+                                reached = at;
+                                kept.push_back(at);
+                              }};
+  EXPECT_EQ(approach_pose({}, approach).contact_error, 0);
+  EXPECT_EQ(reached, 1);
+  EXPECT_EQ(kept.size(), 9u);  // eight steps, and the last one again as the pose
+  reached = 0.9;
+  kept.clear();
+  approach_pose({}, approach);
+  EXPECT_EQ(kept, std::vector<double>{1});
+}
+
+/// A plate of which searches that know a contact follow what they know only.
+class FollowedPlate final : public ContactSource {
+ public:
+  explicit FollowedPlate(const ExRotatedBody& body) : plate_(body, {plate()}) {}
+  void find(const VecX& x, std::vector<ContactSpring>& springs) override {
+    std::set<std::int64_t> known;
+    for (const ContactSpring& spring : springs) known.insert(spring.key);
+    plate_.find(x, springs);
+    if (!known.empty()) std::erase_if(springs, [&](const ContactSpring& s) { return !known.contains(s.key); });
+  }
+
+ private:
+  static Collider plate() {
+    Collider collider;
+    collider.at = Vec3(0, 0.1, 0);
+    return collider;
+  }
+  ColliderContacts plate_;
+};
+
+TEST(QuasistaticContact, WhatSearchesLostIsToldAndSolvedFor) {
+  TetMesh mesh = make_tet_box(Vec3(1, 2, 1), {4, 8, 4});
+  set_uniform_material(mesh, {.name = "flesh", .young = 5000, .poisson = 0, .density = 1});
+  std::vector<Index> top;
+  for (Index v = 0; v < std::ssize(mesh.vertices); ++v)
+    if (mesh.vertices[to_size(v)][1] == 2) top.push_back(v);
+  for (const int takes : {0, 2}) {
+    ExRotatedBody body = ExRotatedBody::create(mesh, top).value();
+    FollowedPlate contacts(body);
+    QuasistaticSolver solver(std::move(body), {.most_takes = takes});
+    VecX x = positions(solver.body(), 0);
+    QuasistaticSolver::Contacts known;
+    contacts.find(x, known.found);
+    ASSERT_GT(known.found.size(), 20u);
+    std::erase_if(known.found, [&](const ContactSpring& s) { return x[3 * s.vertex[0]] > 0.1; });
+    solver.recall(known);
+    const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts, Vec3::Zero(), true);
+    double lowest = 1;
+    for (Index v = 0; v < solver.body().vertex_count(); ++v) lowest = std::min(lowest, x[3 * v + 1]);
+    EXPECT_TRUE(report.converged);
+    EXPECT_GE(report.deepest, 0.1 - lowest - 1e-12);
+    if (takes == 0)
+      EXPECT_GT(report.deepest, 0.02);
+    else
+      EXPECT_LT(report.deepest, 0.02 * solver.body().mean_edge());
+    EXPECT_EQ(report.takes, takes == 0 ? 0 : 1);
+  }
+}
+
+/// Against blocks that overlap, whose depths are known.
+TEST(QuasistaticContact, NothingIsDeeperThanIsTold) {
+  const Blocks blocks = two_blocks();
+  const ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+  SelfCollision contacts(body);
+  for (const double depth : {0.0, 0.13, 0.4}) {
+    const VecX x = positions(body, gap + depth);
+    const auto second = [&](Index v) { return body.rest()[to_size(v)][0] > 1.1; };
+    double deepest = 0;
+    for (Index v = 0; v < body.free().end; ++v) {
+      const Vec3 p = x.segment<3>(3 * Eigen::Index{v});
+      // The other block as it is: a box whose entered face is at x = 1, or at 1 − depth.
+      const double in = second(v) ? 1 - p[0] : p[0] - (1 - depth);
+      if (in > 1e-9) deepest = std::max(deepest, std::min({in, p[1], 1 - p[1], p[2], 1 - p[2]}));
+    }
+    EXPECT_GE(contacts.deepest(x), deepest - 1e-9);
+    EXPECT_LE(contacts.deepest(x), depth + 1e-9);
+  }
 }
 
 TEST(QuasistaticContact, NothingTouchesAtRestOrApart) {

@@ -87,4 +87,10 @@ void JoinedContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
   }
 }
 
+double JoinedContacts::deepest(const VecX& x) {
+  double depth = 0;
+  for (ContactSource* source : sources_) depth = std::max(depth, source->deepest(x));
+  return depth;
+}
+
 }  // namespace supple

@@ -32,6 +32,7 @@ class JoinedContacts final : public ContactSource {
  public:
   explicit JoinedContacts(std::vector<ContactSource*> sources) : sources_(std::move(sources)) {}
   void find(const VecX& x, std::vector<ContactSpring>& springs) override;
+  double deepest(const VecX& x) override;
 
  private:
   std::vector<ContactSource*> sources_;

@@ -8,6 +8,7 @@
 
 #include "supple/base/types.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -48,6 +49,14 @@ class ContactSource {
   /// Overwrites `springs`, which are those of the last search or none, with those of what is inside something at
   /// positions x, or may soon be. A spring pushes only while its gap is negative.
   virtual void find(const VecX& x, std::vector<ContactSpring>& springs) = 0;
+  /// How deep anything is inside something, whether a search finds it or not [m].
+  virtual double deepest(const VecX& x) {
+    std::vector<ContactSpring> springs;
+    find(x, springs);
+    double depth = 0;
+    for (const ContactSpring& spring : springs) depth = std::max(depth, -spring.gap(x));
+    return depth;
+  }
 };
 
 }  // namespace supple

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_set>
 
 namespace supple {
 namespace {
@@ -311,33 +312,24 @@ void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts
   report.contact_seconds += seconds_since(start);
 }
 
-QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rotations, VecX& x, ContactSource* contacts,
-                                           const Vec3& gravity, bool near) {
-  QuasistaticReport report;
-  const auto start = Clock::now();
-  turn(rotations);
-  pressed_boundary_.forget();
-  if (!near) {
-    known_ = {};
-  }
-  for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
-  report.pose_seconds = seconds_since(start);
+void QuasistaticSolver::settle(VecX& x, ContactSource* contacts, bool look, QuasistaticReport& report) {
   const Range free = body_.free(), boundary = body_.boundary();
   const bool surface = settings_.method == QuasistaticMethod::surface;
   const double count = std::sqrt(static_cast<double>(free.count()));
   const double target = settings_.tolerance * unit_force_ * count;
+  const int last_round = report.rounds + settings_.most_rounds;
   int looks_left = settings_.most_looks;
-  int rounds_since_look = near ? settings_.rounds_per_look : 0;
+  int rounds_since_look = look ? settings_.rounds_per_look : 0;
   for (;; ++report.rounds, ++rounds_since_look) {
     if (surface) relax_interior(x, 0.5 * target, report);
     find_forces(x, report);
     double force = part(r_, free).norm();
     report.converged = force <= target;
-    if (contacts != nullptr && report.rounds < settings_.most_rounds &&
+    if (contacts != nullptr && report.rounds < last_round &&
         (report.converged || rounds_since_look >= settings_.rounds_per_look) && looks_left-- > 0) {
       look_for_contacts(x, *contacts, report);
       rounds_since_look = 0;
-      if (report.converged && report.contact_error < settings_.contact_tolerance) {
+      if (settled(report)) {
         report.residual = force / (unit_force_ * count);
         break;
       }
@@ -346,18 +338,83 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
       report.converged = force <= target;
     }
     report.residual = force / (unit_force_ * count);
-    if (report.converged || report.rounds == settings_.most_rounds) break;
+    if (report.converged || report.rounds == last_round) break;
     if (surface)
       move_boundary(x, std::max(0.3 * target, settings_.round_tolerance * part(r_, boundary).norm()), report);
     else
       move_volume(x, std::max(0.5 * target, contacts != nullptr ? settings_.round_tolerance * force : 0.0), report);
   }
-  // What is inside something now, whichever springs there were.
-  if (contacts != nullptr) {
-    if (rounds_since_look > 0) look_for_contacts(x, *contacts, report);
-    report.deepest = 0;
-    for (const ContactSpring& spring : known_.found) report.deepest = std::max(report.deepest, -spring.gap(x));
+  if (contacts != nullptr && rounds_since_look > 0) look_for_contacts(x, *contacts, report);
+}
+
+std::vector<ContactSpring> QuasistaticSolver::look_afresh(const VecX& x, ContactSource& contacts,
+                                                          QuasistaticReport& report) {
+  const auto start = Clock::now();
+  std::vector<ContactSpring> found;
+  contacts.find(x, found);
+  report.contact_depth = 0;
+  std::unordered_set<Index> touching;
+  for (const ContactSpring& spring : known_.found) {
+    report.contact_depth = std::max(report.contact_depth, -spring.gap(x));
+    touching.insert(spring.vertex[0]);
   }
+  const double most = settings_.contact_tolerance * body_.mean_edge();
+  std::erase_if(
+      found, [&](const ContactSpring& spring) { return spring.gap(x) > -most || touching.contains(spring.vertex[0]); });
+  for (const ContactSpring& spring : found) report.contact_depth = std::max(report.contact_depth, -spring.gap(x));
+  report.deepest = std::max(report.contact_depth, contacts.deepest(x));
+  ++report.looks;
+  report.contact_seconds += seconds_since(start);
+  return found;
+}
+
+void QuasistaticSolver::take_up(std::span<const ContactSpring> missed, const VecX& x) {
+  const double deep = 0.5 * body_.mean_edge();
+  for (ContactSpring spring : missed) {
+    spring.lead = std::min(0.0, spring.gap(x) + deep);
+    known_.pressed.erase(spring.key);
+    known_.springs.push_back(spring);
+    known_.found.push_back(spring);
+  }
+  // Searches expect their springs in the order in which they find them.
+  std::stable_sort(known_.found.begin(), known_.found.end(),
+                   [](const ContactSpring& a, const ContactSpring& b) { return a.key < b.key; });
+}
+
+QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rotations, VecX& x, ContactSource* contacts,
+                                           const Vec3& gravity, bool near) {
+  QuasistaticReport report;
+  const auto start = Clock::now();
+  turn(rotations);
+  pressed_boundary_.forget();
+  if (!near) known_ = {};
+  for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
+  report.pose_seconds = seconds_since(start);
+  settle(x, contacts, near, report);
+  if (contacts == nullptr) return report;
+  std::vector<ContactSpring> missed = look_afresh(x, *contacts, report);
+  if (missed.empty() || !settled(report)) return report;
+  VecX best_x = x;
+  Contacts best_known = known_;
+  QuasistaticReport best = report;
+  while (!missed.empty() && settled(report) && report.takes < settings_.most_takes) {
+    ++report.takes;
+    take_up(missed, x);
+    settle(x, contacts, false, report);
+    missed = look_afresh(x, *contacts, report);
+    if (!report.converged || report.deepest >= best.deepest) continue;
+    best_x = x;
+    best_known = known_;
+    best = report;
+  }
+  x = best_x;
+  known_ = best_known;
+  report.converged = best.converged;
+  report.contact_error = best.contact_error;
+  report.residual = best.residual;
+  report.contacts = best.contacts;
+  report.contact_depth = best.contact_depth;
+  report.deepest = best.deepest;
   return report;
 }
 

@@ -14,7 +14,11 @@
 // Springs therefore fade (Krasnoselskii's mean of a map with itself): a search adds its springs with a share of the
 // stiffness, and those before keep the rest, each with the direction it had. And springs learn (augmented Lagrangian):
 // what one has pushed with it pushes with in the next search without being compressed, λ ← max(0, λ − k gap), so that
-// no depth is left to hold skin apart, whatever the stiffness. A frame is done when a new search changes nothing.
+// no depth is left to hold skin apart, whatever the stiffness. A frame is settled when a new search changes nothing.
+//
+// Searches follow the contacts that they know, and may lose what is deeper. A settled frame is therefore searched as if
+// nothing were known; what is deep is taken up and solved for, a few times, and the solution with the least depth is
+// kept. The depth that is told is that of everything, whether searches find it or not.
 //
 // Preconditioners are incomplete Cholesky factors of the reference pose turned by the rotations of the vertices, R L⁻ᵀ
 // L⁻¹ Rᵀ (Eq. 14 and 15). The paper's B is that of the interior, M⁻¹ = R L_i⁻ᵀ L_i⁻¹ Rᵀ; ours is two steps of it,
@@ -45,6 +49,7 @@ struct QuasistaticSettings {
   int looks_alone = 3;           ///< searches whose springs replace earlier ones; later they share with them …
   double fresh_share = 0.3;      ///< … and have this part
   int most_looks = 30;           ///< after these, the contacts that are known are solved for
+  int most_takes = 2;            ///< how often what only a search that knows nothing finds is solved for as well
   int most_iterations = 2000;    ///< of conjugate gradients, for each of them
   double round_tolerance = 0.1;  ///< by which each Newton iteration reduces the force at least
   bool precondition = true;      ///< false: to compare with
@@ -56,13 +61,15 @@ struct QuasistaticReport {
   bool converged = false;
   int rounds = 0;
   double contact_error = 0;     ///< as contact_tolerance counts it
-  int looks = 0;                ///< searches for contacts
+  int looks = 0;                ///< searches for contacts, those that know nothing too
+  int takes = 0;                ///< how often these found something deep that was solved for
   int interior_iterations = 0;  ///< of conjugate gradients, in all rounds
   int boundary_iterations = 0;
   int volume_iterations = 0;
-  double residual = 0;  ///< mean force left, as the tolerance counts it
-  Index contacts = 0;   ///< springs at the end
-  double deepest = 0;   ///< that a vertex is inside something at the end [m]
+  double residual = 0;       ///< mean force left, as the tolerance counts it
+  Index contacts = 0;        ///< springs at the end
+  double contact_depth = 0;  ///< of the deepest contact that searches find at the end [m]
+  double deepest = 0;        ///< that a vertex is inside something at the end, whether or not it was known before [m]
   double pose_seconds = 0, interior_seconds = 0, boundary_seconds = 0, volume_seconds = 0, contact_seconds = 0;
 };
 
@@ -119,6 +126,15 @@ class QuasistaticSolver {
   void learn_pressure(const VecX& x);
   void mix_springs(bool with_earlier);
   void look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report);
+  bool settled(const QuasistaticReport& report) const {
+    return report.converged && report.contact_error < settings_.contact_tolerance;
+  }
+  /// Until searches end. `look`: begins with one.
+  void settle(VecX& x, ContactSource* contacts, bool look, QuasistaticReport& report);
+  /// What is deeper than it may be for a search that knows nothing, of vertices that touch nothing so far. Tells how
+  /// deep anything is.
+  std::vector<ContactSpring> look_afresh(const VecX& x, ContactSource& contacts, QuasistaticReport& report);
+  void take_up(std::span<const ContactSpring> missed, const VecX& x);
 
   ExRotatedBody body_;
   QuasistaticSettings settings_;

@@ -313,6 +313,45 @@ void SelfCollision::Contacts::name(std::int64_t proxy) {
   }
 }
 
+bool SelfCollision::inside(std::size_t proxy, const VecX& x) const {
+  const Index own = proxies_[proxy];
+  const double next_to_it = settings_.neighbourhood * edge_;
+  bool found = false;
+  tets_.near(now_.vertices[proxy], [&](Index e) {
+    const TetTree::Element& element = tets_.elements()[to_size(e)];
+    if (found || std::find(element.begin(), element.end(), own) != element.end()) return;
+    std::array<Vec3, 4> corners;
+    for (std::size_t k = 0; k < 4; ++k) corners[k] = at(x, element[k]);
+    const Eigen::Vector4d w = barycentric_in(corners, now_.vertices[proxy]);
+    if (!(w.minCoeff() >= 0)) return;
+    Vec3 back = Vec3::Zero();
+    for (std::size_t k = 0; k < 4; ++k) back += w[static_cast<Eigen::Index>(k)] * rest_[to_size(element[k])];
+    found = (back - skin_.vertices[proxy]).norm() >= next_to_it;
+  });
+  return found;
+}
+
+double SelfCollision::deepest(const VecX& x) {
+  take_shape(x);
+  const TriangleTree tree(now_);
+  std::vector<double> depth(proxies_.size(), 0);
+  parallel_for(std::ssize(proxies_), 64, [&](std::int64_t k) {
+    const auto i = to_size(k);
+    if (proxies_[i] >= free_end_ || !inside(i, x)) return;
+    constexpr double none = std::numeric_limits<double>::infinity();
+    double looking_away = none, any = none;
+    visit_near_triangles(tree, now_.vertices[i], none, [&](std::size_t place, double& reach) {
+      const auto& [a, b, c] = tree.corners()[place];
+      const double distance = (nearest_point_of_triangle(now_.vertices[i], a, b, c) - now_.vertices[i]).norm();
+      if (!(distance < reach) || !may_touch(i, tree.triangle(place))) return;
+      any = std::min(any, distance);
+      if ((b - a).cross(c - a).normalized().dot(normals_[i]) < settings_.facing) looking_away = reach = distance;
+    });
+    depth[i] = looking_away < none ? looking_away : any < none ? any : 0;
+  });
+  return depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+}
+
 void SelfCollision::find(const VecX& x, std::vector<ContactSpring>& springs) {
   take_shape(x);
   std::erase_if(springs, [](const ContactSpring& spring) { return spring.vertex[1] < 0; });

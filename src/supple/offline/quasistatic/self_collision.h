@@ -38,6 +38,9 @@ class SelfCollision final : public ContactSource {
   explicit SelfCollision(const ExRotatedBody& body, const SelfCollisionSettings& settings = {});
 
   void find(const VecX& x, std::vector<ContactSpring>& springs) override;
+  /// From what is in any tetrahedron but those around it to the nearest skin that looks another way: searches pass
+  /// over some of that, as crumpled or at a rim.
+  double deepest(const VecX& x) override;
 
  private:
   /// A point of the skin.
@@ -79,6 +82,8 @@ class SelfCollision final : public ContactSource {
   Vec3 way_out(std::size_t proxy, const Place& place) const;
   bool hang(std::size_t proxy, const Place& place, ContactSpring& spring) const;
   void touch(std::size_t proxy, std::span<const ContactSpring> known, const VecX& x, Contacts& found) const;
+  /// Tells whether it is in flesh that isn't next to it at rest.
+  bool inside(std::size_t proxy, const VecX& x) const;
   void take_shape(const VecX& x);
   std::vector<Index> triangles_around(std::span<const Contacts> found) const;
 

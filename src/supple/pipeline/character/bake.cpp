@@ -169,6 +169,7 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   report.tone = framed.tone;
   report.solved_frames = run.solved_frames;
   report.penetration = run.penetration;
+  report.contact_depth = run.contact_depth;
   report.residual = run.residual;
   const std::vector<double> seen = times_of(framed.times, seen_frames(framed.times));
   const auto displace = [&](std::size_t k, std::span<Vec3> moved) { framed.run->in_world(seen[k], moved); };

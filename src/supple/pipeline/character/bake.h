@@ -52,11 +52,12 @@ struct BakedClipReport {
   double gap = 0;  ///< of a loop before it was closed, share of the height
   int cuts = 0;
   int recovered = 0;
-  double violent = 0;       ///< [s] in which the clip's acceleration was limited to what flesh can bear
-  double violence = 0;      ///< its largest as a multiple of that
-  double restraint = 1;     ///< less than one: flesh flew apart, and was driven with less
-  Index solved_frames = 0;  ///< as in ClipRunReport, as the two below
-  double penetration = 0;   ///< [m]
+  double violent = 0;        ///< [s] in which the clip's acceleration was limited to what flesh can bear
+  double violence = 0;       ///< its largest as a multiple of that
+  double restraint = 1;      ///< less than one: flesh flew apart, and was driven with less
+  Index solved_frames = 0;   ///< as in ClipRunReport, as the two below
+  double penetration = 0;    ///< [m]
+  double contact_depth = 0;  ///< of it, what searches for contacts find [m]
   double residual = 0;
   double tone = 1;  ///< what drove this clip alone was multiplied with, to stay within the range of its feel
 };

@@ -25,18 +25,19 @@ struct BuildSeconds {
 /// What a report tells of a simulated clip.
 struct ClipRunReport {
   bool loop = false;
-  int rounds = 0;           ///< that a loop took to repeat itself
-  double gap = 0;           ///< of a loop between its end and its start before it was closed [m]
-  int recovered = 0;        ///< steps that broke down
-  int cuts = 0;             ///< within the range
-  double violent = 0;       ///< [s] in which the rig's acceleration was beyond what flesh can bear, and was limited
-  double violence = 0;      ///< its largest as a multiple of that
-  double restraint = 1;     ///< less than one where flesh flew apart without
-  double energy = 0;        ///< largest, elastic + kinetic [J]
-  double penetration = 0;   ///< the deepest that skin is inside something, where the engine has contact [m]
-  double residual = 0;      ///< of the worst frame, where frames are solved (QuasistaticSettings::tolerance)
-  Index solved_frames = 0;  ///< that were solved for rest; 0: the engine steps through time
-  double seconds = 0;       ///< that the simulation took
+  int rounds = 0;            ///< that a loop took to repeat itself
+  double gap = 0;            ///< of a loop between its end and its start before it was closed [m]
+  int recovered = 0;         ///< steps that broke down
+  int cuts = 0;              ///< within the range
+  double violent = 0;        ///< [s] in which the rig's acceleration was beyond what flesh can bear, and was limited
+  double violence = 0;       ///< its largest as a multiple of that
+  double restraint = 1;      ///< less than one where flesh flew apart without
+  double energy = 0;         ///< largest, elastic + kinetic [J]
+  double contact_depth = 0;  ///< of the deepest contact that its searches find [m]
+  double penetration = 0;    ///< the deepest that skin is inside something, where the engine has contact [m]
+  double residual = 0;       ///< of the worst frame, where frames are solved (QuasistaticSettings::tolerance)
+  Index solved_frames = 0;   ///< that were solved for rest; 0: the engine steps through time
+  double seconds = 0;        ///< that the simulation took
   Index steps = 0;
 };
 

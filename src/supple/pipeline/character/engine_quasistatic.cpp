@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "supple/base/clock.h"
+#include "supple/offline/quasistatic/approach.h"
 #include "supple/offline/quasistatic/build_quasistatic.h"
 #include "supple/offline/quasistatic/colliders.h"
 #include "supple/offline/quasistatic/flesh_turns.h"
@@ -24,9 +25,6 @@ namespace {
 constexpr int steps_per_frame = 8;
 /// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
 constexpr std::int64_t frames_per_group = 8;
-/// Searches for contacts after which a pose is rather approached in smaller steps, and the smallest of them.
-constexpr int looks_at_once = 12;
-constexpr double smallest_step = 1.0 / 16;
 
 /// p without morph targets: they move the skin after the flesh has.
 void without_morphs(const PoseLayout& layout, std::span<double> p) {
@@ -107,10 +105,18 @@ class FrameSolver {
     const CharacterPose target = pose_;
     const bool first = anew || before_.x.size() == 0;
     if (first) before_ = at_rest();
-    most_looks_ = looks_at_once;
-    QuasistaticReport report = solve_pose(target, gravity, !first);
-    if (!settled(report)) report = approach(target, gravity);
-    before_ = {target, x_, rotations_, carried_, solver_.contacts()};
+    const CharacterPose from = before_.pose;
+    const QuasistaticReport report = approach_pose(
+        {}, {.solve =
+                 [&](double share, int most_looks, bool again) {
+                   if (again) solver_.recall(before_.contacts);
+                   solver_.settings().most_looks = most_looks;
+                   return solve_pose(share < 1 ? between(from, target, share) : target, gravity, again || !first);
+                 },
+             .keep =
+                 [&] {
+                   before_ = {pose_, x_, rotations_, carried_, solver_.contacts()};
+                 }});
     take_skin(local);
     return report;
   }
@@ -150,10 +156,6 @@ class FrameSolver {
     QuasistaticSolver::Contacts contacts;
   };
 
-  bool settled(const QuasistaticReport& report) const {
-    return report.converged && report.contact_error < solver_.settings().contact_tolerance;
-  }
-
   void evaluate(const CharacterPose& pose) {
     turns_.evaluate(pose.p, rotations_);
     carried_ = evaluate_all(*shared_.model.rest, pose.p);
@@ -189,7 +191,6 @@ class FrameSolver {
         x += now.normalized() *
              (then.normalized().conjugate() * (before_.x.segment<3>(3 * Eigen::Index{n}) - before_.carried[v]));
     }
-    solver_.settings().most_looks = most_looks_;
     return solver_.solve(numbered_, x_, &contacts_, pose.placement.rotation.conjugate() * gravity, near);
   }
 
@@ -205,27 +206,6 @@ class FrameSolver {
     rig_.set_joints(locals, pose);
     pose.placement = to.placement;
     return pose;
-  }
-
-  /// In steps that contacts can follow: flesh that jumps through other flesh crumples, and searches don't end.
-  QuasistaticReport approach(const CharacterPose& target, const Vec3& gravity) {
-    QuasistaticReport report;
-    const CharacterPose from = before_.pose;
-    double done = 0, step = 0.5;
-    while (done < 1) {
-      const double next = std::min(1.0, done + step);
-      solver_.recall(before_.contacts);
-      const bool last = step <= smallest_step;
-      most_looks_ = last ? QuasistaticSettings().most_looks : looks_at_once;
-      report = solve_pose(next < 1 ? between(from, target, next) : target, gravity, true);
-      if (!settled(report) && !last) {
-        step /= 2;
-        continue;
-      }
-      before_ = {pose_, x_, rotations_, carried_, solver_.contacts()};
-      done = next;
-    }
-    return report;
   }
 
   void take_skin(VecX& local) {
@@ -255,7 +235,6 @@ class FrameSolver {
   std::vector<Vec3> skin_, carried_;
   VecX x_, in_mesh_;
   Solved before_;
-  int most_looks_ = looks_at_once;
 };
 
 /// Moments of a clip, a whole number of them from its first key to its end, whichever of them a run needs.
@@ -308,12 +287,13 @@ FrameRange frames_of_group(const FrameGrid& grid, Index group) {
 }
 
 /// What is told of a solved frame, and its displacements, as one column of numbers.
-constexpr Eigen::Index told_of_frame = 3;
+constexpr Eigen::Index told_of_frame = 4;
 struct FrameColumn {
   explicit FrameColumn(Eigen::Ref<VecX> column) : numbers(column) {}
   double& converged() { return numbers[0]; }
   double& deepest() { return numbers[1]; }
   double& residual() { return numbers[2]; }
+  double& contact_depth() { return numbers[3]; }
   Eigen::Ref<VecX> numbers;
 };
 
@@ -464,6 +444,7 @@ class QuasistaticCharacter final : public SoftCharacter {
           if (frame.converged() == 0) ++report.recovered;
           report.penetration = std::max(report.penetration, frame.deepest());
           report.residual = std::max(report.residual, frame.residual());
+          report.contact_depth = std::max(report.contact_depth, frame.contact_depth());
         }
       }
       return {};
@@ -502,6 +483,7 @@ class QuasistaticCharacter final : public SoftCharacter {
         frame.converged() = report.converged ? 1 : 0;
         frame.deepest() = report.deepest;
         frame.residual() = report.residual;
+        frame.contact_depth() = report.contact_depth;
         frame.numbers.tail(local.size()) = local;
         progress.update(static_cast<double>(k + 1) / static_cast<double>(grid_.last + 1));
       }
@@ -543,7 +525,7 @@ class QuasistaticCharacter final : public SoftCharacter {
     add_content(content, character());
     add_content(content, clip);
     for (const Collider& collider : colliders()) add_content(content, collider);
-    content.add(settings.time_step).add(settings.loop);
+    content.add(settings.time_step).add(settings.loop).add(told_of_frame);
     for (const double component : settings.gravity) content.add(component);
     return content;
   }
