@@ -366,6 +366,27 @@ TEST(FitRestShape, FollowsASharpBendWithoutInversion) {
   EXPECT_LT(sum / static_cast<double>(wanted.size()), 0.01);
 }
 
+TEST(FitRestShape, PiecesThatNoSkinHangsOnDoNotEndTheFit) {
+  // Nothing says where the loose tetrahedron is, so that equations are singular; and the guess turns it inside out.
+  TetMesh mesh = make_tet_box({1, 1, 1}, {2, 2, 2});
+  const Surface skin = boundary_surface(mesh).surface;
+  const Embedding embedding = embed(mesh, skin.vertices).value();
+  const auto first = static_cast<Index>(mesh.vertices.size());
+  for (const Vec3& x : {Vec3(3, 0, 0), Vec3(4, 0, 0), Vec3(3, 1, 0), Vec3(3, 0, 1)}) mesh.vertices.push_back(x);
+  mesh.elements.push_back({first, first + 1, first + 2, first + 3});
+  Embedding all = embedding;
+  all.mesh_vertices = static_cast<Index>(mesh.vertices.size());
+  RestShapeFitter fitter = RestShapeFitter::create(mesh, skin, all).value();
+  const Quat R = turn(70, Vec3(1, 2, 3));
+  std::vector<Vec3> posed, guess = mesh.vertices;
+  for (const Vec3& x : skin.vertices) posed.push_back(R * x + Vec3(1, 0, -2));
+  std::swap(guess[to_size(first)], guess[to_size(first) + 1]);
+  const FittedShape fitted = fitter.fit(posed, guess);
+  EXPECT_TRUE(fitted.report.converged);
+  EXPECT_EQ(fitted.report.inverted, 0);
+  EXPECT_LT(fitted.report.mean_error, 1e-3);
+}
+
 TEST(FitRestShape, ReducedModelsStandOnFittedShapes) {
   const Embedded e = embedded_limb();
   auto carried = std::make_shared<const CarriedRig>(e.rig.rig(), e.body.carry, e.body.mesh.vertices);

@@ -96,17 +96,37 @@ struct RestShapeFitter::Impl {
     return gradient;
   }
 
+  /// K step = −gradient. Inverted elements resist nothing once their Hessians are projected, and pieces that little
+  /// skin hangs on may turn: where K is singular, or so nearly that the step leaves the body far behind, as much is
+  /// added to its diagonal as it takes.
+  bool solve_step(const VecX& gradient, VecX& step) {
+    double largest = 0;
+    for (Index v = 0; v < body.vertex_count(); ++v) largest = std::max(largest, K.block_at(v, v).diagonal().maxCoeff());
+    const double far = 10 * diagonal;
+    double added = 0;
+    for (const double shift : {0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2}) {
+      for (Index v = 0; v < body.vertex_count(); ++v) K.block_at(v, v).diagonal().array() += (shift - added) * largest;
+      added = shift;
+      step.setZero(gradient.size());
+      if (!solver.solve(K, -gradient, step).solved() || !step.allFinite()) continue;
+      if (step.cwiseAbs().maxCoeff() < far) return true;
+    }
+    return false;
+  }
+
   /// Newton's method for one γ. True when the last step was small.
   bool minimize(const ElasticBody& elastic, VecX& u, double gamma, FitReport& report) {
     for (int k = 0; k < settings.max_iterations; ++k) {
       const VecX gradient = linearize(elastic, u, gamma);
-      VecX step = VecX::Zero(u.size());
-      if (!solver.solve(K, -gradient, step).solved() || !step.allFinite()) return false;
+      VecX step;
+      if (!solve_step(gradient, step)) return false;
       ++report.iterations;
       const double start = objective(elastic, u, gamma);
       const double slope = gradient.dot(step);
       double t = 1;
       while (t > 1e-6 && !(objective(elastic, u + t * step, gamma) <= start + 1e-4 * t * slope)) t *= 0.5;
+      constexpr double rounding = 1e-9;
+      if (!(t > 1e-6)) return -slope <= rounding * start;
       u += t * step;
       if (t * step.cwiseAbs().maxCoeff() < settings.tolerance * diagonal) return true;
     }
