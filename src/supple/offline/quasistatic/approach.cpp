@@ -12,7 +12,11 @@ QuasistaticReport approach_pose(const QuasistaticSettings& solver, const Approac
   };
   const int most_looks = solver.most_looks;
   QuasistaticReport report = approach.solve(1, settings.looks_at_once, false);
-  double done = settled(report) ? 1 : 0, step = 0.5;
+  double done = 0, step = 0.5;
+  if (settled(report)) {
+    approach.keep();
+    return report;
+  }
   while (done < 1) {
     const double next = std::min(1.0, done + step);
     const bool last = step <= settings.smallest_step;
@@ -24,7 +28,6 @@ QuasistaticReport approach_pose(const QuasistaticSettings& solver, const Approac
     approach.keep();
     done = next;
   }
-  approach.keep();
   return report;
 }
 

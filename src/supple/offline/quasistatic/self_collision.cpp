@@ -179,23 +179,31 @@ Index SelfCollision::entered(std::size_t proxy, const VecX& x) const {
   return best.triangle;
 }
 
-SelfCollision::Place SelfCollision::through(std::size_t proxy, const TriangleTree& near,
-                                            std::span<const Index> triangles) const {
+template <typename Accept>
+SelfCollision::Place SelfCollision::nearest_of(std::size_t proxy, const TriangleTree& near,
+                                               std::span<const Index> triangles, double within,
+                                               const Accept& accept) const {
   const Vec3& point = now_.vertices[proxy];
   Place best;
-  visit_near_triangles(near, point, far * edge_, [&](std::size_t place, double& reach) {
+  visit_near_triangles(near, point, within, [&](std::size_t place, double& reach) {
     const auto& [a, b, c] = near.corners()[place];
     const Vec3 nearest = nearest_point_of_triangle(point, a, b, c);
     const double distance = (nearest - point).norm();
     if (!(distance < reach)) return;
     const Index triangle = triangles[to_size(near.triangle(place))];
     const Place found{triangle, weights_in_triangle(nearest, a, b, c), distance};
-    if (!may_touch(proxy, triangle) || !(facing(proxy, found) < opposite)) return;
-    if (!(way_out(proxy, found).dot(nearest - point) > 0)) return;
+    if (!may_touch(proxy, triangle) || !accept(found, nearest)) return;
     reach = distance;
     best = found;
   });
   return best;
+}
+
+SelfCollision::Place SelfCollision::through(std::size_t proxy, const TriangleTree& near,
+                                            std::span<const Index> triangles) const {
+  return nearest_of(proxy, near, triangles, far * edge_, [&](const Place& found, const Vec3& nearest) {
+    return facing(proxy, found) < opposite && way_out(proxy, found).dot(nearest - now_.vertices[proxy]) > 0;
+  });
 }
 
 /// `near`: some of the skin's triangles as they are, `triangles`: which. `others`: what it touches already; skin that
@@ -203,24 +211,13 @@ SelfCollision::Place SelfCollision::through(std::size_t proxy, const TriangleTre
 SelfCollision::Place SelfCollision::before(std::size_t proxy, const TriangleTree& near,
                                            std::span<const Index> triangles,
                                            std::span<const ContactSpring> others) const {
-  const Vec3& point = now_.vertices[proxy];
-  Place best;
-  visit_near_triangles(near, point, settings_.reach * edge_, [&](std::size_t place, double& reach) {
-    const auto& [a, b, c] = near.corners()[place];
-    const Vec3 nearest = nearest_point_of_triangle(point, a, b, c);
-    const double distance = (nearest - point).norm();
-    if (!(distance < reach)) return;
-    const Index triangle = triangles[to_size(near.triangle(place))];
-    const Place found{triangle, weights_in_triangle(nearest, a, b, c), distance};
-    if (!may_touch(proxy, triangle) || !(facing(proxy, found) < settings_.facing)) return;
+  return nearest_of(proxy, near, triangles, settings_.reach * edge_, [&](const Place& found, const Vec3&) {
+    if (!(facing(proxy, found) < settings_.facing)) return false;
     const Vec3 normal = way_out(proxy, found);
-    if (normal.isZero() || normal.dot(point - now(found)) < -settled * edge_) return;
-    for (const ContactSpring& other : others)
-      if (normal.dot(other.normal) > settings_.apart) return;
-    reach = distance;
-    best = found;
+    if (normal.isZero() || normal.dot(now_.vertices[proxy] - now(found)) < -settled * edge_) return false;
+    return std::none_of(others.begin(), others.end(),
+                        [&](const ContactSpring& other) { return normal.dot(other.normal) > settings_.apart; });
   });
-  return best;
 }
 
 /// Out through the skin that was entered; where that is folded itself, straight to the nearest point.

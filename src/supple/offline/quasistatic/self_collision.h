@@ -70,6 +70,10 @@ class SelfCollision final : public ContactSource {
   Place walk(std::size_t proxy, Index triangle) const;
   /// The skin nearest to the flesh at rest that a vertex is inside of now; −1: it is outside.
   Index entered(std::size_t proxy, const VecX& x) const;
+  /// The nearest place of some of the skin's triangles that may be touched and that accept(place, point) takes.
+  template <typename Accept>
+  Place nearest_of(std::size_t proxy, const TriangleTree& near, std::span<const Index> triangles, double within,
+                   const Accept& accept) const;
   Place before(std::size_t proxy, const TriangleTree& near, std::span<const Index> triangles,
                std::span<const ContactSpring> others) const;
   /// The nearest skin that looks at a vertex which is deep inside.
