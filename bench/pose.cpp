@@ -117,6 +117,7 @@ Report run_pose(const Options& options) {
   if (options.wants("modes")) add_pose_modes(report, options);
   if (options.wants("mascot")) add_pose_steps(report, options);
   if (options.wants("truth")) add_pose_truth(report, options);
+  if (options.wants("contact")) add_pose_contact(report, options);
   return report;
 }
 

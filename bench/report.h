@@ -97,6 +97,8 @@ Report run_quasistatic(const Options& options);
 void add_pose_characters(Report& report, const Options& options);
 /// Errors of our characters and of strangers' against their full simulations, a part of run_pose.
 void add_pose_truth(Report& report, const Options& options);
+/// How deep skin is inside skin without and with contact, a part of run_pose.
+void add_pose_contact(Report& report, const Options& options);
 /// The mascot beside its full simulation, a part of run_pose.
 void add_pose_steps(Report& report, const Options& options);
 /// Modes of posed characters under contact, a part of run_pose.

@@ -2,6 +2,7 @@
 // supple bake: a character, or its recipe, becomes a file that plays with soft tissue in any glTF viewer.
 #include "asset_report.h"
 #include "bake_options.h"
+#include "contact_report.h"
 #include "plant_report.h"
 #include "supple/base/clock.h"
 #include "supple/export/baked_mark.h"
@@ -77,6 +78,9 @@ void tell_clips(const BakeReport& report, Session& session) {
           "              limited for {:.2f} s: the clip moves up to {:.1f} times as violently as such flesh bears "
           "(--no-limit)",
           clip.violent, clip.violence);
+    if (clip.skin_depth)
+      session.line("              skin inside skin by at most {:.2f} % of the height, with its flesh",
+                   percent(*clip.skin_depth, report.height));
     if (clip.tone < 1)
       session.line("              toned down to {:.0f} %: it is wilder than the others (--amount, --feel)",
                    100 * clip.tone);
@@ -186,6 +190,9 @@ void fill_json(const std::string& input, const SoftCharacter& soft, const BakeRe
                                   {"worst_contact_m", clip.contact_depth},
                                   {"worst_residual", clip.residual}});
   }
+  for (std::size_t k = 0; k < report.clips.size(); ++k)
+    if (report.clips[k].skin_depth)
+      out["clips"][k]["skin_depth_percent"] = percent(*report.clips[k].skin_depth, report.height);
   const CompressionReport& c = report.glb.compression;
   out["morphs"] = {{"targets", c.targets},
                    {"keys", c.keys},
@@ -310,6 +317,7 @@ Status bake_one(const BakeOptions& options, const std::string& input, const std:
   tell_body(soft.asset(), session);
   tell_cache(cache.get(), session);
   tell_exaggeration(soft, session);
+  tell_contacts(soft.source(), session, out);
   tell_clips(*report, session);
   tell_output(options, *report, session);
   session.line("slowest       {}; {:.0f} MiB of memory at most", slowest(soft, *report), peak_memory());

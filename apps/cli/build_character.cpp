@@ -2,6 +2,7 @@
 #include "build_character.h"
 
 #include "asset_report.h"
+#include "contact_report.h"
 #include "supple/io/file.h"
 #include "supple/io/file_kind.h"
 
@@ -40,6 +41,7 @@ Status build_character_asset(CharacterSource source, const std::string& input, c
   for (const std::string& warning : soft.warnings()) session.warnings.push_back(warning);
   session.line("{}", input);
   tell_body(soft.asset(), session);
+  tell_contacts(soft.source(), session, session.result);
   session.line("time          body {:.2f} s, model {:.2f} s", soft.seconds.embed, soft.seconds.reduce);
   session.line("written       {} ({:.2f} MB)", output, static_cast<double>(bytes->size()) / 1e6);
   tell_cache(cache.get(), session);

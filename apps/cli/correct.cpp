@@ -3,7 +3,9 @@
 // engine.
 #include "character_options.h"
 #include "command.h"
+#include "contact_report.h"
 #include "supple/io/file.h"
+#include "supple/pipeline/character/resolve_contacts.h"
 #include "supple/pipeline/character/resolve_poses.h"
 
 #include <charconv>
@@ -70,6 +72,31 @@ void tell(const Options& options, const SoftCharacter& soft, std::span<const Res
   session.result["height_m"] = height;
 }
 
+/// Where nobody has named a pose: those in which the rig puts skin into skin, as `[flesh] contact` finds them.
+Status correct_contacts(const Options& options, CharacterSource source, const std::string& recipe, Session& session) {
+  const std::filesystem::path folder = source.folder;
+  Result<CharacterSource> apart = with_contacts_resolved(std::move(source), {}, session.progress);
+  if (!apart.ok()) return about(options.input, apart.error());
+  for (const std::string& warning : apart->character.warnings) session.warnings.push_back(warning);
+  if (!apart->contacts || apart->contacts->corrections.empty())
+    return input_error(
+        fmt::format("{}: there is no pose to resolve: in its clips the rig puts no skin into skin that pushes would "
+                    "bring out; name "
+                    "moments of clips (--at CLIP:SECONDS, or [[pose]])",
+                    options.input));
+  SUPPLE_RETURN_IF_ERROR(save_gltf(apart->file.document, options.output));
+  SUPPLE_RETURN_IF_ERROR(
+      write_file_atomically(recipe, write_recipe(recipe_beside(folder, options.output, apart->recipe))));
+  session.line("{}", options.input);
+  tell_contacts(*apart, session, session.result);
+  session.line("written       {}, {}", options.output, recipe);
+  session.line("next          supple bake {} -o soft.glb", recipe);
+  session.result["input"] = options.input;
+  session.result["files"] = {options.output, recipe};
+  session.result["height_m"] = height_of(*apart);
+  return {};
+}
+
 Status correct(const Options& options, Session& session) {
   const std::filesystem::path output = options.output;
   if (output.extension() != ".glb" && output.extension() != ".gltf")
@@ -83,6 +110,7 @@ Status correct(const Options& options, Session& session) {
   Result<CharacterSource> source = read_character_with(options, *moments);
   if (!source.ok()) return about(options.input, source.error());
   source->recipe.apply(options);
+  if (!has_open_poses(*source)) return correct_contacts(options, std::move(*source), recipe, session);
   const Result<const CharacterEngine*> engine = find_engine("quasistatic");
   SUPPLE_RETURN_IF_ERROR(engine);
   const std::unique_ptr<BuildCache> cache = options.open_cache();
@@ -106,8 +134,11 @@ RunCommand add(CLI::App& app) {
       app,
       "Resolves self-collision in a character's example poses. In each [[pose]] of its recipe, or moment of a clip\n"
       "that --at names, its flesh is solved with contact by the engine \"quasistatic\"; what that changes becomes a\n"
-      "morph target, and a [[correction]] of that pose. Writes the character with the targets, and the recipe that\n"
-      "uses them beside it: with it the pose-space engine moves between poses whose creases are resolved.\n",
+      "morph target, and a [[correction]] of that pose. Where no pose is named, those are found in which the rig puts\n"
+      "skin into skin, and the skin is pushed out of itself there, as [flesh] contact does in a bake. Writes the\n"
+      "character with the targets, and the recipe that uses them beside it: with it the pose-space engine moves\n"
+      "between poses whose creases are resolved.\n",
+      "  supple correct hero.glb -o hero_resolved.glb\n"
       "  supple correct hero.toml -o hero_resolved.glb\n"
       "  supple correct hero.glb --at squat:0.8 --at flex:0.5 -o hero_resolved.glb\n"
       "  supple bake hero_resolved.toml -o hero_soft.glb\n");

@@ -149,6 +149,52 @@ TEST(DriveArchive, MorphsFollowPoses) {
   EXPECT_EQ(weight(0.8, 1), 7);
 }
 
+/// A correction with a reach is added to the others: it is a bump around its pose, and they are as without it.
+TEST(DriveArchive, MorphsThatReachSoFarLeaveTheOthersAlone) {
+  const RawCharacter character = tube();
+  const CharacterRig rig = CharacterRig::create(character).value();
+  const std::vector<NamedPose> alone = bent_pose(character);
+  std::vector<NamedPose> poses = alone;
+  NamedPose half = poses.front();
+  half.locals = rest_pose(character.skeleton);
+  half.locals[1].rotation = Quat(Eigen::AngleAxisd(0.5, Vec3::UnitX()));
+  half.joints = {1};
+  half.reach = 0.2;
+  const auto without = PoseMorphs::create(rig, alone).value();
+  poses.push_back(half);
+  const auto both = PoseMorphs::create(rig, poses).value();
+  poses.erase(poses.begin());
+  const auto only = PoseMorphs::create(rig, poses).value();
+  ASSERT_TRUE(without && both && only);
+  ASSERT_EQ(both->followers().size(), 2u);
+  EXPECT_EQ(both->weights().pose_count(), without->weights().pose_count());
+  CharacterPose pose = rig.neutral();
+  const auto weight = [&](const PoseMorphs& morphs, double angle, double other) {
+    std::vector<double> scratch(morphs.scratch_size());
+    Pose locals = rest_pose(character.skeleton);
+    locals[1].rotation = Quat(Eigen::AngleAxisd(angle, Vec3::UnitX()));
+    locals[2].rotation = Quat(Eigen::AngleAxisd(other, Vec3::UnitZ()));
+    rig.set_joints(locals, pose);
+    const char held[2] = {0, 0};
+    morphs.apply(pose.p, std::span(held).first(morphs.followers().size()), scratch);
+    return pose.p[to_size(morphs.followers().back().place)];
+  };
+  for (const double other : {0.0, 1.5}) {
+    EXPECT_NEAR(weight(*only, 0.5, other), 1, 1e-12);
+    EXPECT_NEAR(weight(*only, 0.6, other), std::pow(0.75, 3), 1e-9);  // half of its reach away
+    EXPECT_NEAR(weight(*only, 0.4, other), std::pow(0.75, 3), 1e-9);
+    EXPECT_EQ(weight(*only, 0.29, other), 0);
+    EXPECT_EQ(weight(*only, 0.71, other), 0);
+    EXPECT_EQ(weight(*only, 0, other), 0);
+  }
+  const auto drive = make_character_drive(character, rig, poses).value();
+  expect_same_drive(*drive);
+  const auto again = decoded(encoded(*drive));
+  ASSERT_TRUE(again->pose_morphs);
+  EXPECT_TRUE(again->pose_morphs->local_spaces().at(0).alone);
+  EXPECT_EQ(weight(*again->pose_morphs, 0.6, 0), weight(*only, 0.6, 0));
+}
+
 /// A correction that names its joint looks at nothing else, and fades on the far side of rest and beyond its pose.
 TEST(DriveArchive, MorphsFollowTheirJointAlone) {
   const RawCharacter character = tube();

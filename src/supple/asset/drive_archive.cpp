@@ -221,6 +221,9 @@ void add_pose_morphs(ArchiveWriter& writer, const std::optional<PoseMorphs>& mor
     writer.add(space_name(k) + ".joints", spaces[k].joints);
     writer.add(space_name(k) + ".followers", followers_of(*morphs, static_cast<Index>(k) + 1));
     writer.add(space_name(k) + ".poses", poses_of(spaces[k].weights));
+    if (spaces[k].alone)
+      writer.add(space_name(k) + ".reaches",
+                 Eigen::Map<const VecX>(spaces[k].reach.data(), std::ssize(spaces[k].reach)));
   }
 }
 
@@ -231,6 +234,15 @@ void read_followers(ArchiveReader& reader, const std::string& name, Index size, 
     if (numbers[k] >= size || numbers[k + 1] >= poses.cols()) return reader.misfit(name);
     followers.push_back({numbers[k], numbers[k + 1], space});
   }
+}
+
+/// How far each pose of a space reaches, where the file says so.
+void read_reaches(ArchiveReader& reader, const std::string& name, PoseMorphs::LocalExamples& space) {
+  if (!reader.archive().matrix(name).ok()) return;
+  const MatX reaches = reader.matrix(name, std::ssize(space.poses), 1);
+  if (!reader.ok()) return;
+  if (!(reaches.minCoeff() >= 0)) return reader.misfit(name);
+  space.reaches.assign(reaches.data(), reaches.data() + reaches.size());
 }
 
 /// Reads the corrections that follow single joints, where the file has any.
@@ -247,6 +259,7 @@ std::vector<PoseMorphs::LocalExamples> read_local(ArchiveReader& reader, const C
     if (poses.cols() < 1 || poses.cols() > RigArchive::most_poses) reader.misfit(name + ".poses");
     read_followers(reader, name + ".followers", size, poses, k + 1, followers);
     space.poses = examples_of(poses);
+    read_reaches(reader, name + ".reaches", space);
   }
   return local;
 }

@@ -18,13 +18,17 @@ PoseLayout joint_layout(const CharacterRig& rig) {
   return layout;
 }
 
-/// The same, in which only these joints count. Fails where none of them is part of the pose.
-Result<PoseLayout> layout_of(const CharacterRig& rig, std::span<const Index> joints) {
+/// The same, in which only these joints count, with one of these parts each. Fails where none of them is part of the
+/// pose.
+Result<PoseLayout> layout_of(const CharacterRig& rig, std::span<const Index> joints,
+                             std::span<const std::string_view> parts) {
   PoseLayout layout = joint_layout(rig);
   bool any = false;
   for (ParameterGroup& group : layout.groups) {
     const bool counts = std::any_of(joints.begin(), joints.end(), [&](Index j) {
-      return group.name == rig.skeleton().joints[to_size(j)].name + ".rotation";
+      const std::string& name = rig.skeleton().joints[to_size(j)].name;
+      return std::any_of(parts.begin(), parts.end(),
+                         [&](std::string_view part) { return group.name == name + std::string(part); });
     });
     if (!counts) group.scale = 0;
     any = any || (counts && group.scale > 0);
@@ -34,6 +38,14 @@ Result<PoseLayout> layout_of(const CharacterRig& rig, std::span<const Index> joi
   return input_error(
       "a correction follows the joint \"" + name +
       "\", which isn't part of the pose: it carries no skin, or it is the root; name the joint that bends");
+}
+
+constexpr std::string_view turning[] = {".rotation"};
+constexpr std::string_view any_motion[] = {".rotation", ".translation", ".scale"};
+
+/// The metric of poses of some joints, interpolated or reaching so far by themselves.
+Result<PoseLayout> local_layout(const CharacterRig& rig, std::span<const Index> joints, bool alone) {
+  return alone ? reach_layout(rig, joints) : layout_of(rig, joints, turning);
 }
 
 bool ends_with_target(const std::string& parameter, const std::string& target) {
@@ -51,18 +63,37 @@ Index place_among(std::vector<std::vector<double>>& examples, const PoseLayout& 
 }
 
 /// The space of these joints, in any order; it is added, with the rest pose, where there is none.
-Result<Index> local_examples(const CharacterRig& rig, std::vector<Index> joints,
+Result<Index> local_examples(const CharacterRig& rig, std::vector<Index> joints, bool alone,
                              std::vector<PoseMorphs::LocalExamples>& local) {
   std::sort(joints.begin(), joints.end());
-  const auto found = std::find_if(local.begin(), local.end(),
-                                  [&](const PoseMorphs::LocalExamples& space) { return space.joints == joints; });
+  const auto found = std::find_if(local.begin(), local.end(), [&](const PoseMorphs::LocalExamples& space) {
+    return space.joints == joints && space.reaches.empty() != alone;
+  });
   const auto place = static_cast<Index>(found - local.begin());
   if (found != local.end()) return place;
-  const Result<PoseLayout> layout = layout_of(rig, joints);
+  const Result<PoseLayout> layout = local_layout(rig, joints, alone);
   SUPPLE_RETURN_IF_ERROR(layout);
-  local.push_back({std::move(joints), {rig.rig()->layout().neutral}});
+  local.push_back({std::move(joints), {rig.rig()->layout().neutral}, {}});
+  if (alone) local.back().reaches = {0};
   return place;
 }
+
+/// The example of a correction of some joints, with its space. Corrections that reach so far share an example where
+/// pose and reach are the same.
+Result<PoseMorphs::Follower> local_follower(const CharacterRig& rig, const NamedPose& named,
+                                            const std::vector<double>& p,
+                                            std::vector<PoseMorphs::LocalExamples>& local) {
+  const bool alone = named.reach > 0;
+  const Result<Index> space = local_examples(rig, named.joints, alone, local);
+  SUPPLE_RETURN_IF_ERROR(space);
+  PoseMorphs::LocalExamples& own = local[to_size(*space)];
+  const Index example = place_among(own.poses, local_layout(rig, own.joints, alone).value(), p);
+  if (alone && to_size(example) == own.reaches.size()) own.reaches.push_back(named.reach);
+  return PoseMorphs::Follower{-1, example, *space + 1};
+}
+
+/// Among the poses of the whole body, that are interpolated together.
+bool is_global(const NamedPose& named) { return named.joints.empty() && named.reach <= 0; }
 
 const Channel* weights_channel(const Clip& clip, const CharacterRig::MorphSlot& slot) {
   const auto found = std::find_if(clip.channels.begin(), clip.channels.end(), [&](const Channel& channel) {
@@ -104,6 +135,16 @@ std::vector<double> times_of(const Clip& clip, const Channel* old, double rate) 
 
 }  // namespace
 
+double reach_weight(double s) {
+  const double rest = std::max(0.0, 1 - s * s);
+  return rest * rest * rest;
+}
+
+Result<PoseLayout> reach_layout(const CharacterRig& rig, std::span<const Index> joints) {
+  if (joints.empty()) return joint_layout(rig);
+  return layout_of(rig, joints, any_motion);
+}
+
 std::vector<Index> morph_places(const CharacterRig& rig, const std::string& target) {
   std::vector<Index> places;
   for (const CharacterRig::MorphSlot& slot : rig.morphs())
@@ -120,7 +161,7 @@ Result<std::optional<PoseMorphs>> PoseMorphs::create(const CharacterRig& rig, st
   const PoseLayout layout = joint_layout(rig);
   CharacterPose pose = rig.neutral();
   for (const NamedPose& named : poses) {
-    if (!named.joints.empty()) continue;
+    if (!is_global(named)) continue;
     rig.set_joints(named.locals, pose);
     const Index example = place_among(examples, layout, pose.p);
     if (!named.corrected) continue;
@@ -130,14 +171,12 @@ Result<std::optional<PoseMorphs>> PoseMorphs::create(const CharacterRig& rig, st
   for (const NamedPose& named : poses) {
     // A rig without these targets, as wires are, corrects its poses by itself.
     const std::vector<Index> places = morph_places(rig, named.name);
-    if (named.joints.empty() || (named.corrected && places.empty())) continue;
+    if (is_global(named) || (named.corrected && places.empty())) continue;
     rig.set_joints(named.locals, pose);
-    const Result<Index> space = local_examples(rig, named.joints, local);
-    SUPPLE_RETURN_IF_ERROR(space);
-    const PoseLayout own = layout_of(rig, named.joints).value();
-    const Index example = place_among(local[to_size(*space)].poses, own, pose.p);
+    Result<Follower> follower = local_follower(rig, named, pose.p, local);
+    SUPPLE_RETURN_IF_ERROR(follower);
     if (!named.corrected) continue;
-    for (const Index place : places) followers.push_back({place, example, *space + 1});
+    for (const Index place : places) followers.push_back({place, follower->pose, follower->space});
   }
   if (followers.empty()) return std::optional<PoseMorphs>();
   Result<PoseMorphs> result = create(rig, std::move(examples), std::move(followers), std::move(local));
@@ -151,13 +190,15 @@ Result<PoseMorphs> PoseMorphs::create(const CharacterRig& rig, std::vector<std::
   SUPPLE_RETURN_IF_ERROR(weights);
   std::vector<LocalSpace> spaces;
   for (LocalExamples& space : local) {
-    Result<PoseLayout> layout = layout_of(rig, space.joints);
+    const bool alone = !space.reaches.empty();
+    Result<PoseLayout> layout = local_layout(rig, space.joints, alone);
     SUPPLE_RETURN_IF_ERROR(layout);
-    std::vector<double> reach;
-    for (const std::vector<double>& p : space.poses) reach.push_back(pose_distance(*layout, space.poses.front(), p));
+    std::vector<double> reach = std::move(space.reaches);
+    if (!alone)
+      for (const std::vector<double>& p : space.poses) reach.push_back(pose_distance(*layout, space.poses.front(), p));
     Result<PoseSpaceWeights> own = PoseSpaceWeights::create(std::move(*layout), std::move(space.poses));
     SUPPLE_RETURN_IF_ERROR(own);
-    spaces.push_back({std::move(space.joints), std::move(*own), std::move(reach)});
+    spaces.push_back({std::move(space.joints), std::move(*own), std::move(reach), alone});
   }
   return PoseMorphs(std::move(*weights), std::move(followers), std::move(spaces));
 }
@@ -189,9 +230,15 @@ void PoseMorphs::apply_local(Index space, std::span<double> p, std::span<const c
   for (std::size_t k = 0; k < followers_.size(); ++k) {
     if (held[k] != 0 || followers_[k].space != space) continue;
     const auto pose = to_size(followers_[k].pose);
-    const double near = local.reach[pose] > 0 ? 1 - distance[pose] / local.reach[pose] : 0.0;
-    p[to_size(followers_[k].place)] = std::max(0.0, std::min(weights[pose], near));
+    p[to_size(followers_[k].place)] = local_weight(local, pose, weights[pose], distance[pose]);
   }
+}
+
+double PoseMorphs::local_weight(const LocalSpace& local, std::size_t pose, double interpolated, double distance) {
+  const double reach = local.reach[pose];
+  if (!(reach > 0)) return 0;
+  if (local.alone) return reach_weight(distance / reach);
+  return std::max(0.0, std::min(interpolated, 1 - distance / reach));
 }
 
 void PoseMorphs::add_channels(const CharacterRig& rig, double rate, Clip& clip) const {

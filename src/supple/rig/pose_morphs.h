@@ -14,6 +14,15 @@
 //   weight_i = min(w_i, 1 − ‖p − p_i‖ / ‖p_rest − p_i‖),   never below 0
 //
 // so that an elbow bent the other way isn't corrected at all.
+//
+// A correction may also say how far it reaches. Then it belongs to the surroundings of its pose alone, whatever other
+// corrections there are:
+//
+//   weight_i = (1 − s²)³ where s = ‖p − p_i‖ / reach_i < 1, otherwise 0
+//
+// Such corrections are added to what the character shows there already, whoever gave it the weights of its own targets:
+// they take nothing from these weights, which add up to one among themselves. A weight has no corners, neither in its
+// pose nor at the edge of its reach, so that flesh isn't kicked on the way through.
 #pragma once
 
 #include "supple/rig/character_rig.h"
@@ -26,7 +35,14 @@ struct NamedPose {
   Pose locals;             ///< of all joints
   bool corrected = false;  ///< morph targets of the same name belong to it; without them the skin is right as it is
   std::vector<Index> joints = {};  ///< that it is about; empty: all
+  double reach = 0;                ///< [rad] as far as its joints together may be from it; 0: it is interpolated
 };
+
+/// What a correction weighs at a share s of its reach: (1 − s²)³, 0 from 1 on.
+double reach_weight(double s);
+/// The metric of corrections that reach so far: rotations, translations and scales of these joints count, or of all
+/// where none is named. Fails where none of them is part of the pose.
+Result<PoseLayout> reach_layout(const CharacterRig& rig, std::span<const Index> joints);
 
 /// Places in p of the weights of the morph targets of that name, in any mesh.
 std::vector<Index> morph_places(const CharacterRig& rig, const std::string& target);
@@ -43,11 +59,13 @@ class PoseMorphs {
   struct LocalExamples {
     std::vector<Index> joints;
     std::vector<std::vector<double>> poses;  ///< p of each
+    std::vector<double> reaches = {};        ///< of each, the first is 0; empty: the poses are interpolated
   };
   struct LocalSpace {
     std::vector<Index> joints;
     PoseSpaceWeights weights;
-    std::vector<double> reach;  ///< from rest to each pose
+    std::vector<double> reach;  ///< from rest to each pose, or as far as each reaches
+    bool alone = false;         ///< each pose has a reach of its own
   };
 
   /// Nothing where no morph target of the rig belongs to a pose. The neutral pose counts as an example. Fails where
@@ -73,6 +91,7 @@ class PoseMorphs {
  private:
   PoseMorphs(PoseSpaceWeights weights, std::vector<Follower> followers, std::vector<LocalSpace> local)
       : weights_(std::move(weights)), followers_(std::move(followers)), local_(std::move(local)) {}
+  static double local_weight(const LocalSpace& local, std::size_t pose, double interpolated, double distance);
   void apply_local(Index space, std::span<double> p, std::span<const char> held, std::span<double> scratch) const;
 
   PoseSpaceWeights weights_;

@@ -10,6 +10,7 @@
 #include "supple/pipeline/character/clip_frames.h"
 #include "supple/pipeline/character/exaggeration.h"
 #include "supple/pipeline/character/own_place.h"
+#include "supple/pipeline/character/skin_depth.h"
 
 #include <algorithm>
 #include <cmath>
@@ -179,6 +180,12 @@ BakedClipReport report_clip(const FramedClip& framed, const RawCharacter& charac
   return report;
 }
 
+double deepest_in_motion(const SoftCharacter& soft, const FramedClip& framed) {
+  const std::vector<double> seen = times_of(framed.times, seen_frames(framed.times));
+  const std::vector<double> depths = depths_in_motion(soft, *framed.clip, *framed.run, seen);
+  return *std::max_element(depths.begin(), depths.end());
+}
+
 /// Progress of clips that are simulated side by side: the mean of their shares.
 class SharedProgress {
  public:
@@ -257,6 +264,7 @@ Result<std::vector<FramedClip>> simulate_once(const SoftCharacter& soft, const s
     if (!settings.frames)
       framed.times = choose_times(*framed.run, soft.vertex_count(), from, to, settings.rate, allowed, rate);
     report.clips.push_back(report_clip(framed, soft.character(), rate, report.height));
+    if (soft.source().contacts) report.clips.back().skin_depth = deepest_in_motion(soft, framed);
   }
   return clips;
 }

@@ -59,6 +59,8 @@ struct BakedClipReport {
   double penetration = 0;    ///< [m]
   double contact_depth = 0;  ///< of it, what searches for contacts find [m]
   double residual = 0;
+  /// The deepest that the skin is inside itself with its flesh, where the recipe asks for contact [m].
+  std::optional<double> skin_depth;
   double tone = 1;  ///< what drove this clip alone was multiplied with, to stay within the range of its feel
 };
 

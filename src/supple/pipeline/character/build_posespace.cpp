@@ -6,6 +6,7 @@
 #include "supple/offline/fitting/flesh_stiffness.h"
 #include "supple/offline/posespace/known_motion.h"
 #include "supple/pipeline/character/rehearsal.h"
+#include "supple/pipeline/character/resolve_contacts.h"
 
 #include <algorithm>
 #include <numbers>
@@ -14,10 +15,10 @@ namespace supple {
 namespace {
 
 /// Where nobody has said how many coordinates, one basis for all poses and parts is nearest to the full simulation
-/// (measured: docs/theory.md). Contact and materials that change with the pose need bases of their own.
+/// (measured: docs/theory.md). Materials that change with the pose need bases of their own.
 bool wants_one_basis(const Recipe& recipe) {
   return recipe.flesh.size == 0 && recipe.flesh.quality != Quality::draft &&
-         recipe.flesh.directions == BasisDirections::rotating && !recipe.flesh.contact && recipe.flesh.poses <= 1;
+         recipe.flesh.directions == BasisDirections::rotating && recipe.flesh.poses <= 1;
 }
 bool has_materials(const ReducePose& pose) { return !pose.materials.empty(); }
 
@@ -168,9 +169,11 @@ Result<ReducedBody> reduce_character(const Recipe& recipe, const CharacterSource
   if (!unseen.empty()) motion = known_motion(shown, rig, *rest, body.body.mesh, learnt);
   settings.poses = recipe_poses(source, body, tuned.mesh, recipe.flesh.poses > 0 ? recipe.flesh.poses - 1 : all);
   settings.candidates = clip_poses(shown, rig);
-  if (recipe.flesh.contact) settings.contact = SelfContactSettings{};
   settings.one_basis =
       wants_one_basis(recipe) && std::none_of(settings.poses.begin(), settings.poses.end(), has_materials);
+  // What touches in one pose doesn't touch in others: one basis for all of them can't hold it.
+  const bool several = !settings.one_basis && (recipe.flesh.poses > 1 || !settings.poses.empty());
+  if (recipe.flesh.contact && several) settings.contact = SelfContactSettings{};
   settings.automatic = automatic_size(recipe, settings.one_basis);
   if (recipe.flesh.local && !settings.one_basis) {
     progress.stage("finding patches");
@@ -196,6 +199,11 @@ Result<BuiltCharacter> build_character(const Recipe& recipe, const std::filesyst
 Result<BuiltCharacter> build_character(CharacterSource source, Progress& progress, StageStore& store) {
   BuildSeconds seconds;
   auto start = Clock::now();
+  if (source.recipe.flesh.contact) {
+    Result<CharacterSource> apart = with_contacts_resolved(std::move(source), {}, progress);
+    SUPPLE_RETURN_IF_ERROR(apart);
+    source = std::move(*apart);
+  }
   Result<CharacterBody> body = make_body(source, progress, store);
   SUPPLE_RETURN_IF_ERROR(body);
   seconds.embed = seconds_since(start);

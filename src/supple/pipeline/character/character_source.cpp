@@ -444,7 +444,7 @@ std::vector<NamedPose> named_poses(const CharacterSource& source) {
   for (std::size_t k = 0; k < source.poses.size(); ++k) {
     const RecipePoseState& state = source.poses[k];
     if (k >= source.recipe.poses.size() || source.recipe.poses[k].clip.empty())
-      poses.push_back({state.name, state.locals, state.corrected, state.joints});
+      poses.push_back({state.name, state.locals, state.corrected, state.joints, state.reach});
   }
   return poses;
 }
@@ -454,6 +454,7 @@ std::vector<DistinctPose> distinct_poses(const CharacterSource& source, int most
   const PoseLayout& layout = source.rig.rig()->layout();
   std::vector<DistinctPose> result;
   for (std::size_t i = 0; i < source.poses.size() && static_cast<int>(result.size()) < most; ++i) {
+    if (source.poses[i].reach > 0) continue;  // added to whatever the character shows there: no pose of its own
     std::vector<double> p = pose_parameters(source.rig, source.poses[i]);
     double nearest = pose_distance(layout, p, layout.neutral);
     for (const DistinctPose& other : result) nearest = std::min(nearest, pose_distance(layout, p, other.p));
@@ -465,11 +466,15 @@ std::vector<DistinctPose> distinct_poses(const CharacterSource& source, int most
 Result<CharacterFile> read_character_file(const std::filesystem::path& path) {
   Result<GltfDocument> document = load_gltf(path);
   SUPPLE_RETURN_IF_ERROR(document);
-  Result<RawCharacter> character = read_character(*document);
+  return read_character_file(std::move(*document));
+}
+
+Result<CharacterFile> read_character_file(GltfDocument document) {
+  Result<RawCharacter> character = read_character(document);
   SUPPLE_RETURN_IF_ERROR(character);
-  Result<std::vector<ExamplePose>> poses = read_poses(*document, *character);
+  Result<std::vector<ExamplePose>> poses = read_poses(document, *character);
   SUPPLE_RETURN_IF_ERROR(poses);
-  return CharacterFile{std::move(*document), std::move(*character), std::move(*poses)};
+  return CharacterFile{std::move(document), std::move(*character), std::move(*poses)};
 }
 
 std::vector<std::string> skinned_joints(const RawCharacter& character) {
@@ -568,9 +573,7 @@ Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, 
   SUPPLE_RETURN_IF_ERROR(rig);
   CharacterSource source{std::move(file),  followed,        folder, std::move(character),
                          std::move(poses), std::move(*rig), place,  std::move(*colliders)};
-  // Clips that don't come with the character know nothing of its corrected poses; its own may not know [[correction]].
-  const std::size_t first = followed.corrections ? 0 : own_clips;
-  SUPPLE_RETURN_IF_ERROR(play_corrections(source.rig, named_poses(source), first, source.character));
+  SUPPLE_RETURN_IF_ERROR(play_corrections(source, own_clips));
   return source;
 }
 

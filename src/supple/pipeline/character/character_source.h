@@ -32,10 +32,13 @@ struct RecipePoseState {
   bool corrected = false;                            ///< a morph target of the same name belongs to it
   std::vector<Index> joints = {};                    ///< that its correction follows; empty: all
   std::map<Index, std::vector<double>> morphs = {};  ///< weights of meshes that a clip moves there, by their node
+  double reach = 0;                                  ///< of its correction [rad]; 0: it is interpolated with others
 };
 
+struct ResolvedContacts;
+
 struct CharacterSource {
-  CharacterFile file;
+  CharacterFile file;            ///< with the corrective shapes of its contacts, where there are any
   Recipe recipe;                 ///< [body], [material] and [flesh] may be changed before an engine builds
   std::filesystem::path folder;  ///< that the recipe's paths start from
   RawCharacter
@@ -44,6 +47,8 @@ struct CharacterSource {
   CharacterRig rig;                    ///< as the recipe wants it, see recipe_rig()
   Vec3 place = Vec3::Zero();  ///< that the file has the character at, from where it was brought near the origin
   std::vector<Collider> colliders = {};  ///< the recipe's, with their meshes
+  /// What an engine has done about skin that enters skin (resolve_contacts.h); null where it wasn't asked for.
+  std::shared_ptr<const ResolvedContacts> contacts = {};
 };
 
 /// A recipe (.toml), or a character's file (.glb, .gltf), which follows first_recipe(). `motions`: files of clips that
@@ -53,6 +58,8 @@ Result<CharacterSource> load_source(const std::filesystem::path& path, std::span
 Result<CharacterSource> load_source(const Recipe& recipe, const std::filesystem::path& folder);
 /// The same for a character whose file was read before.
 Result<CharacterSource> follow_recipe(CharacterFile file, const Recipe& recipe, const std::filesystem::path& folder);
+/// A file's document as a character.
+Result<CharacterFile> read_character_file(GltfDocument document);
 
 /// The recipe that a character gets when nobody has written one: all of its clips and example poses, and a skull that
 /// doesn't sway. `input` is how the recipe names the file.

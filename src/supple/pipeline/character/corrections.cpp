@@ -63,6 +63,7 @@ Result<RecipePoseState> pose_of(const Recipe& recipe, const RecipeCorrection& co
   RecipePoseState state;
   state.name = correction.target;
   state.corrected = true;
+  state.reach = correction.reach * std::numbers::pi / 180;
   state.locals = rest_pose(skeleton);
   Result<std::vector<Index>> joints = joints_named(recipe, correction, skeleton);
   SUPPLE_RETURN_IF_ERROR(joints);
@@ -77,7 +78,7 @@ Result<RecipePoseState> pose_of(const Recipe& recipe, const RecipeCorrection& co
   };
   bool any = false;
   for (std::size_t j = 0; j < state.locals.size(); ++j) any = any || turned(j);
-  if (!any)
+  if (!any && !(state.reach > 0))
     return refused(recipe, correction,
                    "belongs to a pose that is the rest pose, or within a degree of it; turn its joints as they are in "
                    "the pose it was sculpted for");
@@ -90,6 +91,16 @@ std::string told(const RecipeCorrection& correction) {
       "the morph target \"{}\" is taken as a correction of \"{}\" turned by [{:.3g}, {:.3g}, {:.3g}] "
       "degrees, as its name says; write \"correction = []\" if it isn't one",
       correction.target, correction.joints.front(), r[0], r[1], r[2]);
+}
+
+Status play(const CharacterRig& rig, std::span<const NamedPose> poses, std::span<Clip> clips) {
+  constexpr double rate = 60;
+  if (clips.empty()) return {};
+  const Result<std::optional<PoseMorphs>> morphs = PoseMorphs::create(rig, poses);
+  SUPPLE_RETURN_IF_ERROR(morphs);
+  if (!*morphs) return {};
+  for (Clip& clip : clips) (*morphs)->add_channels(rig, rate, clip);
+  return {};
 }
 
 }  // namespace
@@ -165,15 +176,20 @@ Status add_corrections(std::span<const ExamplePose> in_file, Recipe& recipe, Raw
   return {};
 }
 
-Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, std::size_t first_clip,
-                        RawCharacter& character) {
-  constexpr double rate = 60;
-  const Result<std::optional<PoseMorphs>> morphs = PoseMorphs::create(rig, poses);
-  SUPPLE_RETURN_IF_ERROR(morphs);
-  if (!*morphs) return {};
-  for (std::size_t c = first_clip; c < character.clips.size(); ++c)
-    (*morphs)->add_channels(rig, rate, character.clips[c]);
-  return {};
+Status play_corrections(CharacterSource& source, std::size_t own_clips) {
+  const std::vector<NamedPose> poses = named_poses(source);
+  const auto reaches = [](const NamedPose& pose) { return pose.reach > 0; };
+  const auto& corrections = source.recipe.corrections;
+  // Corrections that reach so far are added to what the file's own clips make of its own shapes.
+  const bool interpolated = corrections && !std::all_of(corrections->begin(), corrections->end(),
+                                                        [](const RecipeCorrection& c) { return c.reach > 0; });
+  if (interpolated) own_clips = 0;
+  std::vector<NamedPose> added;
+  std::copy_if(poses.begin(), poses.end(), std::back_inserter(added), reaches);
+  std::vector<Clip>& clips = source.character.clips;
+  const auto own = std::span(clips).first(own_clips);
+  SUPPLE_RETURN_IF_ERROR(play(source.rig, added, own));
+  return play(source.rig, poses, std::span(clips).subspan(own_clips));
 }
 
 }  // namespace supple

@@ -18,9 +18,9 @@ std::vector<RecipeCorrection> recognise_corrections(const RawCharacter& characte
 Status add_corrections(std::span<const ExamplePose> in_file, Recipe& recipe, RawCharacter& character,
                        std::vector<RecipePoseState>& poses);
 
-/// Gives every clip, from `first_clip` on, the weights of corrected poses that it doesn't move itself.
-Status play_corrections(const CharacterRig& rig, std::span<const NamedPose> poses, std::size_t first_clip,
-                        RawCharacter& character);
+/// Gives the source's clips the weights of corrected poses that they don't move themselves. The first `own_clips` come
+/// with the character: they know its own corrected poses, but no [[correction]].
+Status play_corrections(CharacterSource& source, std::size_t own_clips);
 
 /// Angles about x, then y, then z that make the rotation, R = Rz Ry Rx [degrees].
 Vec3 euler_degrees(const Quat& rotation);

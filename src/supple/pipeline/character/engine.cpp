@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/character/engine.h"
+#include "supple/pipeline/character/resolve_contacts.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,11 @@ Result<std::unique_ptr<SoftCharacter>> CharacterEngine::build(std::shared_ptr<co
                                                               Progress& progress, StageStore& store) const {
   BuildSeconds seconds;
   const auto start = Clock::now();
+  if (!solves_contacts()) {
+    Result<std::shared_ptr<const CharacterSource>> apart = with_contact(std::move(source), progress);
+    SUPPLE_RETURN_IF_ERROR(apart);
+    source = std::move(*apart);
+  }
   const Result<CharacterBody> body = make_body(*source, progress, store);
   SUPPLE_RETURN_IF_ERROR(body);
   seconds.embed = seconds_since(start);
@@ -86,6 +92,14 @@ Status check_asset_fits(const CharacterSource& source, Index vertices, const Pos
   return input_error(
       "the asset is for a rig with other parameters than the character's, whose skeleton or clips have changed; build "
       "it again");
+}
+
+Result<std::shared_ptr<const CharacterSource>> with_contact(std::shared_ptr<const CharacterSource> source,
+                                                            Progress& progress) {
+  if (!source->recipe.flesh.contact) return source;
+  Result<CharacterSource> resolved = with_contacts_resolved(*source, {}, progress);
+  SUPPLE_RETURN_IF_ERROR(resolved);
+  return std::make_shared<const CharacterSource>(std::move(*resolved));
 }
 
 ClipRunReport report_of(const SimulatedClip& clip) {

@@ -110,6 +110,9 @@ class CharacterEngine {
   /// engine's, for another character, or for another rig of it.
   virtual Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                             Asset asset) const = 0;
+  /// Whether it keeps skin out of skin by itself. For others [flesh] contact resolves that into corrections of poses
+  /// (resolve_contacts.h), before a model is built or taken.
+  virtual bool solves_contacts() const { return false; }
   /// The parts of a clip that a run with these settings needs, where they can be solved apart from each other, on
   /// several machines; none where each frame follows from the one before.
   virtual std::vector<Index> parts_of(const Clip& /*clip*/, const SimulateSettings& /*settings*/) const { return {}; }
@@ -131,6 +134,9 @@ Result<const CharacterEngine*> engine_of(const Asset& asset);
 
 // ---- for engines ----------------------------------------------------------------------------------------------------
 
+/// The source with its contacts resolved, where its recipe asks for that.
+Result<std::shared_ptr<const CharacterSource>> with_contact(std::shared_ptr<const CharacterSource> source,
+                                                            Progress& progress = Progress::silent());
 /// The sentence for an asset that holds something else than the engine wants.
 Error another_model(const Asset& asset, std::string_view engine, std::string_view wanted);
 /// Fails unless an asset for `vertices` of the skin and for a rig of that layout, made for that character, is for this

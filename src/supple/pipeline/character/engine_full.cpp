@@ -193,6 +193,9 @@ class FullEngine final : public CharacterEngine {
 
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
+    Result<std::shared_ptr<const CharacterSource>> apart = with_contact(std::move(source));
+    SUPPLE_RETURN_IF_ERROR(apart);
+    source = std::move(*apart);
     auto* model = std::get_if<FullModel>(&asset);
     if (model == nullptr) return another_model(asset, name(), "the full simulation of a character");
     SUPPLE_RETURN_IF_ERROR(

@@ -308,6 +308,9 @@ class PoseSpaceEngine final : public CharacterEngine {
 
   Result<std::unique_ptr<SoftCharacter>> take_asset(std::shared_ptr<const CharacterSource> source,
                                                     Asset asset) const override {
+    Result<std::shared_ptr<const CharacterSource>> apart = with_contact(std::move(source));
+    SUPPLE_RETURN_IF_ERROR(apart);
+    source = std::move(*apart);
     auto* own = std::get_if<CharacterAsset>(&asset);
     if (own == nullptr) return another_model(asset, name(), "a character's soft tissue");
     SUPPLE_RETURN_IF_ERROR(

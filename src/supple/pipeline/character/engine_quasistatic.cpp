@@ -536,6 +536,7 @@ class QuasistaticCharacter final : public SoftCharacter {
 
 class QuasistaticEngine final : public CharacterEngine {
  public:
+  bool solves_contacts() const override { return true; }
   std::string_view name() const override { return "quasistatic"; }
   std::string_view brief() const override { return "flesh at rest in every frame, for fine meshes: folds without lag"; }
   bool owns(const Asset& asset) const override { return std::holds_alternative<QuasistaticModel>(asset); }

@@ -516,6 +516,7 @@ RecipeCorrection read_correction(TomlReader& toml, const toml::table& table, Rec
   if (table.contains("time") != table.contains("clip"))
     toml.fail(table, "[[correction]] needs \"clip\" and \"time\" together");
   read_between(toml, table, "time", "seconds", 0, 1e6, correction.time);
+  read_between(toml, table, "reach", "degrees", 0.1, 1000, correction.reach);
   if (!correction.clip.empty() && !correction.rotations.empty())
     toml.fail(table, "the pose of a [[correction]] is that of \"clip\" or that of rotations; leave one of them out");
   if (correction.clip.empty() && (correction.joints.empty() || correction.rotations.size() != correction.joints.size()))

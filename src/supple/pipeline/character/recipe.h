@@ -76,7 +76,8 @@ struct RecipeCorrection {
   std::vector<std::string> joints;  ///< that it follows; empty, with a clip: all
   std::vector<Vec3> rotations;      ///< of each of them [degrees], as keyframes have it; none with a clip
   std::string clip;
-  double time = 0;  ///< [s]
+  double time = 0;   ///< [s]
+  double reach = 0;  ///< [degrees] that its joints may be from its pose; 0: it is interpolated with others
   bool operator==(const RecipeCorrection&) const = default;
 };
 

@@ -75,8 +75,8 @@ constexpr RecipeKey table[] = {
     {"[flesh]", "size",
      "coordinates of the reduced body, 1 to 400; 0: as many as the quality needs, in one basis that serves all poses "
      "and parts: `[[pose]]` then tells where the skin fits and what is learnt, and `[[local]]` nothing. A number gives "
-     "each pose and each `[[local]]` a basis of its own, as the 2016 paper has it; so do `contact`, `poses`, paint in "
-     "poses and `quality = \"draft\"`",
+     "each pose and each `[[local]]` a basis of its own, as the 2016 paper has it; so do `poses`, paint in poses and "
+     "`quality = \"draft\"`",
      "0"},
     {"[flesh]", "poses",
      "at most so many poses get a reduced model of their own, the neutral one included: the recipe's `[[pose]]` tables "
@@ -101,8 +101,10 @@ constexpr RecipeKey table[] = {
      "`false` beside `[[local]]` is refused",
      "`true` where the recipe has `[[local]]`, else `false`"},
     {"[flesh]", "contact",
-     "`true`: what touches in one of the model's poses, those of clips included, stays as it touches, so that flesh "
-     "doesn't sink into flesh. Where the rig itself puts skin into skin it changes nothing: `supple correct` does",
+     "`true`: where the clips put skin into skin, corrections of these poses push it out again, in every clip and in a "
+     "game (needs linear skinning); and where poses have bases of their own, what touches in one stays as it touches, "
+     "so "
+     "that flesh doesn't sink into flesh",
      "`false`"},
     {"[[region]]", "joints", "names of joints", "required"},
     {"[[region]]", "softness", "divides E: 2 is twice as soft", "required"},
@@ -161,6 +163,10 @@ constexpr RecipeKey table[] = {
      "several of them, as lists: `[\"upper_arm.L\", \"forearm.L\"]`, `[[0, 0, 30], [0, 0, 90]]`; or", "one of"},
     {"[[correction]]", "clip, time", "a moment of a clip, s; `joint` or `joints` may say which joints it is about",
      "these three"},
+    {"[[correction]]", "reach",
+     "degrees: the target belongs to the surroundings of its pose alone and has faded where its joints together are "
+     "that far away, whatever other corrections do; what the character shows there otherwise stays",
+     "none: it is interpolated between its pose and others"},
     {"[[motion]]", "file", "`.glb` or `.gltf`: all of its clips, by names of joints; `.bvh`: its motion, retargeted",
      "required"},
     {"[[motion]]", "name", "of the clip; BVH only", "the file's name"},

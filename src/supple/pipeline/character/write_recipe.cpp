@@ -206,7 +206,7 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   out.key("local", recipe.flesh.local ? "true" : "false",
           "Bases for parts of the body, see [[local]], instead of one for all of it.");
   out.key("contact", recipe.flesh.contact ? "true" : "false",
-          "What touches in one of the poses stays as it touches: flesh doesn't sink into flesh.");
+          "Where clips put skin into skin it is pushed out again; needs some tens of seconds.");
   for (const RecipeRegion& region : recipe.regions) {
     out.section("[[region]]");
     out.key("joints", list(region.joints));
@@ -312,9 +312,11 @@ void write_correction(RecipeWriter& out, const RecipeCorrection& correction) {
   for (const Vec3& rotation : correction.rotations) turns.push_back(vector(rotation));
   if (turns.size() == 1) out.key("rotation", turns.front(), "In degrees about x, then y, then z.");
   if (turns.size() > 1) out.key("rotations", fmt::format("[{}]", fmt::join(turns, ", ")));
-  if (correction.clip.empty()) return;
-  out.key("clip", toml_text(correction.clip));
-  out.key("time", number(correction.time), "In seconds.");
+  if (!correction.clip.empty()) {
+    out.key("clip", toml_text(correction.clip));
+    out.key("time", number(correction.time), "In seconds.");
+  }
+  if (correction.reach > 0) out.key("reach", number(correction.reach), "Degrees from there at which it has faded.");
 }
 
 void write_motion(RecipeWriter& out, const RecipeMotion& motion) {
