@@ -125,7 +125,6 @@ std::vector<std::string> words_of(const std::vector<CLI::Option*>& options) {
 Result<BakeOptions> options_from(const std::vector<std::string>& words) {
   BakeOptions options;
   options.engine = engine_name;
-  options.engine_given = true;
   CLI::App app;
   add_bake_options(app, options);
   try {
@@ -431,7 +430,6 @@ RunCommand add(CLI::App& app) {
       "  supple farm bake hero.glb -o shots --scheduler local --slots 2\n");
   const auto options = std::make_shared<Options>();
   options->engine = engine_name;
-  options->engine_given = true;
   app.add_option("WHAT", options->what, "bake; tasks are started by it")
       ->required()
       ->check(CLI::IsMember({"bake", "task"}).description(""))

@@ -79,6 +79,8 @@ class SoftCharacter {
   /// Whether the motion of the rig drives the flesh, so that more of it can be asked for.
   virtual bool is_driven() const { return true; }
   virtual void set_exaggeration(double /*gain*/) {}
+  /// The time step that shows how far flesh goes, if no more is asked [s].
+  virtual double trial_step() const { return SimulateSettings{}.time_step; }
   /// Simulates one of the source's clips. May be called from several threads. `this` must outlive the result.
   virtual Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                                     Progress& progress = Progress::silent()) const = 0;
@@ -122,10 +124,15 @@ class CharacterEngine {
 };
 
 std::span<const CharacterEngine* const> all_engines();
-/// A usage error that helps with a typo: there is no engine "ful"; did you mean "full"?
+/// No name is that of the pose-space engine, which builds where nobody has named one. A usage error that helps with a
+/// typo: there is no engine "ful"; did you mean "full"?
 Result<const CharacterEngine*> find_engine(std::string_view name);
-/// The engine that bakes where nobody has named one: every vertex is free at the recipe's final quality.
-Result<const CharacterEngine*> baking_engine(const Recipe& recipe);
+/// The engine that bakes where nobody has named one. Every vertex is free at the recipe's final quality, and at its good
+/// one, too, where that takes less time than to teach a reduced body: characters with some seconds of clips, whose recipe
+/// asks for nothing that only reduced bodies have.
+const CharacterEngine& baking_engine(const CharacterSource& source);
+/// find_engine() of a bake: no name leaves the choice to baking_engine().
+Result<const CharacterEngine*> find_baking_engine(std::string_view name, const CharacterSource& source);
 /// The engine whose model an asset is. Fails for assets that are no character's.
 Result<const CharacterEngine*> engine_of(const Asset& asset);
 

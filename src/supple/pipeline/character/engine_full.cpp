@@ -6,6 +6,7 @@
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/full/build_full.h"
 #include "supple/pipeline/character/fingerprint.h"
+#include "supple/pipeline/character/rehearsal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -94,7 +95,8 @@ class FullStepper final : public FleshStepper {
     shared_.shown.hang(shared_.model, difference, skin);
     return longest(skin);
   }
-  int most_rounds() const override { return 2; }
+  double closed_gap() const override { return 5e-4; }  // nobody sees what is left, and a round takes seconds
+  int most_rounds() const override { return 12; }
 
  private:
   const SharedFull& shared_;
@@ -146,6 +148,7 @@ class FullCharacter final : public SoftCharacter {
   std::vector<std::string> warnings() const override { return shared_.model.warnings; }
   double exaggeration() const override { return shared_.model.exaggeration; }
   void set_exaggeration(double gain) override { std::get<FullModel>(asset_).exaggeration = gain; }
+  double trial_step() const override { return 2 * SimulateSettings{}.time_step; }
   Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                             Progress& progress) const override {
     FullStepper flesh(shared_,
@@ -185,6 +188,22 @@ FullSettings full_settings(const CharacterSource& source, const CharacterBody& b
   return settings;
 }
 
+/// Where the search for the exaggeration begins: trying it out takes the model a hundred times as long as a reduced
+/// one.
+double rehearse(const CharacterSource& source, const CharacterBody& body, const FullModel& model, Progress& progress) {
+  constexpr int steps = 90;
+  return rehearsed_exaggeration(source,
+                                {.mesh = model.mesh,
+                                 .material = model.material,
+                                 .fixed = model.fixed,
+                                 .rest = model.rest,
+                                 .frequency = model.flesh_frequency,
+                                 .most_acceleration = model.most_acceleration,
+                                 .extent = model.extent,
+                                 .frames = &model.frames},
+                                body.body.embedding, steps, progress);
+}
+
 class FullEngine final : public CharacterEngine {
  public:
   std::string_view name() const override { return "full"; }
@@ -215,6 +234,7 @@ class FullEngine final : public CharacterEngine {
     model->gain = source->recipe.flesh.amount;
     model->warnings.insert(model->warnings.begin(), body.body.warnings.begin(), body.body.warnings.end());
     model->made_for = fingerprint_of(*source);
+    model->exaggeration = rehearse(*source, body, *model, progress);
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }
 };

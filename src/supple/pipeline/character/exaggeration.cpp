@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/character/exaggeration.h"
 
+#include "supple/base/parallel.h"
+#include "supple/base/shared_progress.h"
 #include "supple/offline/fitting/liveliest_clips.h"
 #include "supple/offline/stage_archives.h"
 #include "supple/pipeline/character/feel.h"
@@ -18,27 +20,39 @@ namespace {
 constexpr std::size_t most_clips = 3;
 constexpr double least_gain = 0.2, most_gain = 1000, most_seconds = 4;  // [s]
 
+/// How far the skin moves in a clip, or in its first seconds; nothing where it can't be simulated.
+std::optional<ShownMotion> show(const SoftCharacter& soft, const Clip& clip, double gain, Progress& progress) {
+  constexpr double frames = 1.0 / 30;
+  FramedClip framed{&clip, nullptr, {}};
+  SimulateSettings settings;
+  settings.time_step = soft.trial_step();
+  settings.exaggeration = gain;
+  settings.damping_ratio = wanted_damping(soft.source().recipe);
+  settings.loop = closes(soft.rig(), clip);
+  settings.to = settings.loop ? clip.duration : std::min(clip.duration, first_key(clip) + most_seconds);
+  Result<std::unique_ptr<ClipRun>> run = soft.simulate(clip, settings, progress);
+  if (!run.ok()) return {};
+  framed.run = std::move(*run);
+  for (double time = framed.run->start(); time <= *settings.to + 1e-9; time += frames) framed.times.push_back(time);
+  const MotionMeasure measure = measure_motion(soft.character(), framed);
+  const double height = height_of(soft.source());
+  return ShownMotion{measure.rms / height, measure.peak / height};
+}
+
 /// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
 std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Index>& clips, double gain,
                                 Progress& progress) {
-  constexpr double frames = 1.0 / 30;
-  const double height = height_of(soft.source());
+  std::vector<std::optional<ShownMotion>> each(clips.size());
+  SharedProgress shared(progress, clips.size());
+  parallel_for(std::ssize(clips), 1, [&](std::int64_t k) {
+    SharedProgress::Part part(shared, to_size(k));
+    each[to_size(k)] = show(soft, soft.character().clips[to_size(clips[to_size(k)])], gain, part);
+  });
   ShownMotion shown;
-  for (const Index c : clips) {
-    FramedClip framed{&soft.character().clips[to_size(c)], nullptr, {}};
-    SimulateSettings settings;
-    settings.exaggeration = gain;
-    settings.damping_ratio = wanted_damping(soft.source().recipe);
-    settings.loop = closes(soft.rig(), *framed.clip);
-    settings.to =
-        settings.loop ? framed.clip->duration : std::min(framed.clip->duration, first_key(*framed.clip) + most_seconds);
-    Result<std::unique_ptr<ClipRun>> run = soft.simulate(*framed.clip, settings, progress);
-    if (!run.ok()) return {};
-    framed.run = std::move(*run);
-    for (double time = framed.run->start(); time <= *settings.to + 1e-9; time += frames) framed.times.push_back(time);
-    const MotionMeasure measure = measure_motion(soft.character(), framed);
-    shown.rms = std::max(shown.rms, measure.rms / height);
-    shown.peak = std::max(shown.peak, measure.peak / height);
+  for (const std::optional<ShownMotion>& own : each) {
+    if (!own) return {};
+    shown.rms = std::max(shown.rms, own->rms);
+    shown.peak = std::max(shown.peak, own->peak);
   }
   return shown;
 }

@@ -73,6 +73,8 @@ class FleshStepper {
   virtual double energy() = 0;  ///< elastic + kinetic [J]
   /// The farthest that a change of the state moves a vertex of the skin [m].
   virtual double visible(const VecX& difference) const = 0;
+  /// A loop has closed where its gap is this share of the character's extent; what is left fades out over a round.
+  virtual double closed_gap() const { return 1e-5; }
   /// After so many rounds a loop is closed, however large the gap.
   virtual int most_rounds() const { return 40; }
 };

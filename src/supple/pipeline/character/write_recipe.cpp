@@ -187,7 +187,7 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   out.key(
       "quality", toml_text(to_string(recipe.flesh.quality)),
       "How near to the simulation of every vertex: \"draft\" is quickly built, \"good\" is for games, \"final\" takes\n"
-      "minutes, and is baked with every vertex free.");
+      "minutes, and is baked with every vertex free; so is \"good\" where the clips are short.");
   out.key(
       "size", std::to_string(recipe.flesh.size),
       "Coordinates of the reduced body: more see finer motion and cost more time. 0: as many as the quality needs.");
