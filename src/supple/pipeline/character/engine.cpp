@@ -69,8 +69,8 @@ bool asks_for_reduction(const RecipeFlesh& flesh) {
 /// Steps that all clips of a character take: loops are repeated until flesh has forgotten how it began.
 double steps_of_clips(const CharacterSource& source) {
   constexpr double forgotten = 4;  // e^-4 of what was seen at the start is left
-  const double settling =
-      forgotten / (2 * std::numbers::pi * wanted_frequency(source.recipe) * std::max(0.02, wanted_damping(source.recipe)));
+  const double settling = forgotten / (2 * std::numbers::pi * wanted_frequency(source.recipe) *
+                                       std::max(0.02, wanted_damping(source.recipe)));
   double seconds = 0;
   for (const Clip& clip : source.character.clips)
     seconds += clip.duration - first_key(clip) + (closes(source.rig, clip) ? settling : 0);

@@ -79,8 +79,6 @@ class SoftCharacter {
   /// Whether the motion of the rig drives the flesh, so that more of it can be asked for.
   virtual bool is_driven() const { return true; }
   virtual void set_exaggeration(double /*gain*/) {}
-  /// The time step that shows how far flesh goes, if no more is asked [s].
-  virtual double trial_step() const { return SimulateSettings{}.time_step; }
   /// Simulates one of the source's clips. May be called from several threads. `this` must outlive the result.
   virtual Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
                                                     Progress& progress = Progress::silent()) const = 0;

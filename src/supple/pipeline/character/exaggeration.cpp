@@ -25,7 +25,7 @@ std::optional<ShownMotion> show(const SoftCharacter& soft, const Clip& clip, dou
   constexpr double frames = 1.0 / 30;
   FramedClip framed{&clip, nullptr, {}};
   SimulateSettings settings;
-  settings.time_step = soft.trial_step();
+  settings.rough = true;
   settings.exaggeration = gain;
   settings.damping_ratio = wanted_damping(soft.source().recipe);
   settings.loop = closes(soft.rig(), clip);
@@ -39,23 +39,45 @@ std::optional<ShownMotion> show(const SoftCharacter& soft, const Clip& clip, dou
   return ShownMotion{measure.rms / height, measure.peak / height};
 }
 
-/// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
-std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Index>& clips, double gain,
-                                Progress& progress) {
-  std::vector<std::optional<ShownMotion>> each(clips.size());
-  SharedProgress shared(progress, clips.size());
-  parallel_for(std::ssize(clips), 1, [&](std::int64_t k) {
-    SharedProgress::Part part(shared, to_size(k));
-    each[to_size(k)] = show(soft, soft.character().clips[to_size(clips[to_size(k)])], gain, part);
-  });
-  ShownMotion shown;
-  for (const std::optional<ShownMotion>& own : each) {
-    if (!own) return {};
-    shown.rms = std::max(shown.rms, own->rms);
-    shown.peak = std::max(shown.peak, own->peak);
+/// The liveliest clips, as far as they tell how far flesh goes.
+class ShownClips {
+ public:
+  ShownClips(const SoftCharacter& soft, std::vector<Index> clips, Progress& progress)
+      : soft_(soft), clips_(std::move(clips)), progress_(progress) {}
+
+  /// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
+  std::optional<ShownMotion> operator()(double gain) {
+    if (progress_.cancelled()) return {};
+    std::vector<std::optional<ShownMotion>> each(clips_.size());
+    SharedProgress shared(progress_, clips_.size());
+    parallel_for(std::ssize(clips_), 1, [&](std::int64_t k) {
+      SharedProgress::Part part(shared, to_size(k));
+      each[to_size(k)] = show(soft_, soft_.character().clips[to_size(clips_[to_size(k)])], gain, part);
+    });
+    ShownMotion shown;
+    for (const std::optional<ShownMotion>& own : each) {
+      if (!own) return {};
+      shown.rms = std::max(shown.rms, own->rms);
+      shown.peak = std::max(shown.peak, own->peak);
+    }
+    leave_out_gentle(each, shown);
+    return shown;
   }
-  return shown;
-}
+
+ private:
+  /// A clip that moves flesh a third as far as others at one gain will not be the largest at another.
+  void leave_out_gentle(std::span<const std::optional<ShownMotion>> each, const ShownMotion& largest) {
+    constexpr double gentle = 1.0 / 3;
+    std::vector<Index> lively;
+    for (std::size_t k = 0; k < clips_.size(); ++k)
+      if (each[k]->rms > gentle * largest.rms || each[k]->peak > gentle * largest.peak) lively.push_back(clips_[k]);
+    if (!lively.empty()) clips_ = std::move(lively);
+  }
+
+  const SoftCharacter& soft_;
+  std::vector<Index> clips_;
+  Progress& progress_;
+};
 
 /// The largest displacement of what was simulated of a clip [m].
 double farthest(const SoftCharacter& soft, ClipRun& run, const Clip& clip, const SimulateSettings& settings) {
@@ -109,13 +131,11 @@ bool is_exaggerated(const SoftCharacter& soft) {
 double seek_exaggeration(const SoftCharacter& soft, Progress& progress) {
   constexpr int most_tries = 6;
   const Recipe& recipe = soft.source().recipe;
-  const std::vector<Index> clips =
-      liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips);
-  return seek_gain(soft.exaggeration(), most_tries, numbers_of(recipe.flesh.feel).shown,
-                   [&](double gain) -> std::optional<ShownMotion> {
-                     if (progress.cancelled()) return {};
-                     return show(soft, clips, gain, progress);
-                   });
+  ShownClips show(
+      soft,
+      liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips),
+      progress);
+  return seek_gain(soft.exaggeration(), most_tries, numbers_of(recipe.flesh.feel).shown, std::ref(show));
 }
 
 /// What the exaggeration is found from: the model, the rig, the clips, and how the flesh shall feel, but not the amount
@@ -166,18 +186,22 @@ Result<TonedRun> simulate_in_range(const SoftCharacter& soft, const Clip& clip, 
 
 double seek_gain(double first, int most_tries, const ShownRange& range,
                  const std::function<std::optional<ShownMotion>(double)>& show) {
-  constexpr double least_power = 0.4;  // that motion follows the gain with
+  constexpr double least_power = 0.2;  // that motion follows the gain with, where violent motion is limited
   constexpr double most_step = 30;
-  double gain = std::clamp(first, least_gain, most_gain), power = 1, last_gain = gain, last_peak = 0;
+  double gain = std::clamp(first, least_gain, most_gain), power = 1, last_gain = gain;
+  ShownMotion last;
   for (int tries = 0; tries < most_tries; ++tries) {
     const std::optional<ShownMotion> shown = show(gain);
     if (!shown) {
       gain = last_gain;
       break;
     }
-    if (last_peak > 0 && shown->peak > 0)
-      power = std::clamp(std::log(shown->peak / last_peak) / std::log(gain / last_gain), least_power, 1.0);
-    last_gain = gain, last_peak = shown->peak;
+    // As much follows the gain as that of the two which has to change.
+    const bool by_peak = shown->peak > range.most_peak || range.least_peak * shown->rms > range.least_rms * shown->peak;
+    const double now = by_peak ? shown->peak : shown->rms, before = by_peak ? last.peak : last.rms;
+    if (now > 0 && before > 0)
+      power = std::clamp(std::log(now / before) / std::log(gain / last_gain), least_power, 1.0);
+    last_gain = gain, last = *shown;
     const double step = std::clamp(std::pow(towards_range(*shown, range), 1 / power), 1 / most_step, most_step);
     const double next = std::clamp(gain * step, least_gain, most_gain);
     if (std::abs(next / gain - 1) < 0.02) break;

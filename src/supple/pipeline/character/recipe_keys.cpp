@@ -70,7 +70,8 @@ constexpr RecipeKey table[] = {
     {"[flesh]", "quality",
      "how near to the simulation of every vertex: `\"draft\"` (at most 45 coordinates, quickly built), `\"good\"` (120 "
      "to 200), `\"final\"` (200 to 320; both up to 400 in one basis where these would miss much of how flesh moves; "
-     "`supple bake` then leaves every vertex free, as `--engine full` does, and at `\"good\"`, too, where that takes less "
+     "`supple bake` then leaves every vertex free, as `--engine full` does, and at `\"good\"`, too, where that takes "
+     "less "
      "time: characters with some seconds of clips and none of the keys that only a reduced body has)",
      "`\"good\"`"},
     {"[flesh]", "size",

@@ -28,6 +28,8 @@ struct SimulateSettings {
   std::optional<double> to;  ///< absent: its end
   double preroll = 2;        ///< [s]: motion before `from`, or time to settle
   bool loop = false;
+  /// How far flesh goes, about, is all that is asked: who steps slowly may take longer steps and solve them loosely.
+  bool rough = false;
   Vec3 gravity = Vec3::Zero();
   Vec3 wind = Vec3::Zero();
   double drag = 0;
