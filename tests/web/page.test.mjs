@@ -170,7 +170,7 @@ test('every key does what its title says', async () => {
     await press(key);
     assert.equal(await state(page, 'thing.view'), view);
   }
-  for (const [key, what] of [['c', 'thing.paint.supplePaint.value'], ['b', 'thing.bones.visible'], ['w', 'thing.flesh.parts[0].object.material.wireframe'], ['t', 'stage.theme']]) {
+  for (const [key, what] of [['c', 'thing.paint.supplePaint.value'], ['b', 'thing.bones.visible'], ['k', 'thing.dots.visible'], ['w', 'thing.flesh.parts[0].object.material.wireframe'], ['t', 'stage.theme']]) {
     const was = await state(page, what);
     await press(key);
     assert.notEqual(await state(page, what), was, key);
@@ -183,6 +183,39 @@ test('every key does what its title says', async () => {
   await pass(page, 0.2);
   const moved = await page.evaluate(() => Math.max(...supple.thing.flesh.state.displacements().map(Math.abs)));
   assert.ok(moved > 1e-3, 'F moves nothing');
+});
+
+test('regions and contacts are shown in colours', async () => {
+  const { page } = live;
+  await still(page);
+  const list = page.locator('#panel select[aria-label^="What colours"]');
+  const colours = async (name) => {
+    await list.selectOption(name);
+    await drawn(page);
+    await wait(page, 200);
+    return page.evaluate(() => Array.from(supple.thing.paint.suppleColours.value.image.data));
+  };
+  const regions = await colours('region');
+  const kinds = new Set(await page.evaluate(() => Array.from(supple.thing.regions.numbers)));
+  assert.ok(kinds.has(0) && kinds.has(1), 'bones and flesh');
+  const names = page.locator('#panel .legend .names span');
+  assert.deepEqual((await names.allTextContents()).slice(0, 2), ['bone', 'flesh']);
+  const different = new Set();
+  for (let k = 0; k < regions.length; k += 4) different.add(regions.slice(k, k + 3).map((x) => x.toFixed(3)).join());
+  assert.equal(different.size >= kinds.size, true);
+  // A hand that is brought to the body touches it; the colours of contact and the dots say so.
+  await colours('contact');
+  const nearest = () => page.evaluate(() => Math.min(...supple.thing.contacts.gaps) / supple.thing.character.height);
+  const before = await nearest();
+  const { gaps, height } = await page.evaluate(() => {
+    const { thing } = supple, x = Float32Array.from(thing.flesh.state.positions());
+    // As if the right half of the body had come through its middle: the skin of both halves is near and inside.
+    const middle = (thing.box.min.x + thing.box.max.x) / 2 * thing.character.metresPerUnit;
+    for (let k = 0; k < x.length; k += 3) if (x[k] > middle) x[k] -= 0.12 * thing.character.height;
+    return { gaps: Array.from(thing.contacts.update(x)), height: thing.character.height };
+  });
+  assert.ok(Math.min(...gaps) / height < Math.min(before, 0), `${before} and ${Math.min(...gaps) / height}`);
+  await list.selectOption('plain');
 });
 
 test('sliders change the flesh', async () => {
@@ -588,7 +621,7 @@ test('tetrahedra of a character are cut open by a plane', async () => {
   assert.ok((await look()).kept < 0.7 * half.kept);
   const list = page.locator('#panel select');
   const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
-  for (const colour of ['stiffness', 'held', 'cubature', 'shape']) {
+  for (const colour of ['stiffness', 'region', 'held', 'cubature', 'shape']) {
     assert.ok(colours.includes(colour), colour);
     await list.selectOption(colour);
     await drawn(page);
