@@ -5,7 +5,7 @@
 // itself; SUPPLE_NPM, the folder of playwright-core.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -203,18 +203,17 @@ test('regions and contacts are shown in colours', async () => {
   const different = new Set();
   for (let k = 0; k < regions.length; k += 4) different.add(regions.slice(k, k + 3).map((x) => x.toFixed(3)).join());
   assert.equal(different.size >= kinds.size, true);
-  // A hand that is brought to the body touches it; the colours of contact and the dots say so.
   await colours('contact');
   const nearest = () => page.evaluate(() => Math.min(...supple.thing.contacts.gaps) / supple.thing.character.height);
   const before = await nearest();
-  const { gaps, height } = await page.evaluate(() => {
+  const { least, height } = await page.evaluate(() => {
     const { thing } = supple, x = Float32Array.from(thing.flesh.state.positions());
     // As if the right half of the body had come through its middle: the skin of both halves is near and inside.
     const middle = (thing.box.min.x + thing.box.max.x) / 2 * thing.character.metresPerUnit;
     for (let k = 0; k < x.length; k += 3) if (x[k] > middle) x[k] -= 0.12 * thing.character.height;
-    return { gaps: Array.from(thing.contacts.update(x)), height: thing.character.height };
+    return { least: Math.min(...thing.contacts.update(x)), height: thing.character.height };
   });
-  assert.ok(Math.min(...gaps) / height < Math.min(before, 0), `${before} and ${Math.min(...gaps) / height}`);
+  assert.ok(least / height < Math.min(before, 0), `${before} and ${least / height}`);
   await list.selectOption('plain');
 });
 
@@ -366,7 +365,7 @@ test('every colour shows something else', async () => {
   await still(page);
   const list = page.locator('#panel select'), seen = new Set();
   const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
-  assert.deepEqual(colours, ['plain', 'displacement', 'stretch', 'stiffness', 'joint', 'brush']);
+  assert.deepEqual(colours, ['plain', 'displacement', 'stretch', 'stiffness', 'region', 'contact', 'joint', 'brush']);
   for (const colour of colours) {
     await list.selectOption(colour);
     await wait(page, 200);
@@ -549,6 +548,22 @@ test('a scene of many parts is pulled and feels the wind', async () => {
   assert.ok((await far()) > 1e-3, 'no wind is felt');
   assert.deepEqual(complaints, []);
   assert.deepEqual(requests, []);
+  await page.context().close();
+});
+
+test('a report plays a character within its own page', async () => {
+  const results = join(work, 'results');
+  cpSync(join(import.meta.dirname, '../../bench/results/xeon-avx2-2core'), join(results, 'here'), { recursive: true });
+  mkdirSync(join(results, 'here/figures'), { recursive: true });
+  copyFileSync(process.env.SUPPLE_OBJECT, join(results, 'here/figures/beam.html'));
+  const report = join(work, 'report.html');
+  execFileSync(process.env.SUPPLE_COMMAND, ['report', '-o', report, '--results', results, '--force']);
+  const { page, complaints, requests } = await open(browser, report);
+  await page.locator('figure.live button').click();
+  const frame = await (await page.locator('figure.live iframe').elementHandle()).contentFrame();
+  await frame.waitForFunction(() => globalThis.supple?.frames.count > 2, null, { timeout: 60000 });
+  assert.equal(await frame.evaluate(() => supple.thing.isObject), true);
+  assert.deepEqual([complaints, requests], [[], []]);
   await page.context().close();
 });
 
