@@ -241,8 +241,9 @@ verb_book() {
 # ./go bench pose --results bench/results/MACHINE
 verb_bench() {
   need bench
-  build -- -DSUPPLE_BUILD_BENCH=ON
-  (($# == 0)) || { ./supple bench "$@"; return; }
+  (($# == 0)) || { build -- -DSUPPLE_BUILD_BENCH=ON; ./supple bench "$@"; return; }
+  need viewer
+  build supple_gallery -- -DSUPPLE_BUILD_BENCH=ON -DSUPPLE_GALLERY=ON
   local name folder
   folder=bench/results/$(machine_name)
   for name in fem subspace domains quasistatic pose; do
@@ -251,8 +252,25 @@ verb_bench() {
     say "measuring $name"
     ./supple bench "$name" "${size[@]}" --results "$folder" --force --quiet
   done
+  bench_pictures "$folder/figures"
   ./supple report -o out/report.html --machine "$(machine_name)" --force
   say "the numbers are in $folder, the page is out/report.html"
+}
+
+# What numbers don't show, as drafts: films, smaller where ffmpeg is there, and pages to play with where the web part is built.
+bench_pictures() {
+  local folder=$1 character ending=png
+  ! command -v ffmpeg >/dev/null || ending=webp
+  mkdir -p "$folder"
+  for character in x_shape gorilla; do
+    say "drawing $character"
+    ./supple example "$character" -o out/bench --force --quiet
+    ./supple bake "out/bench/$character.toml" -o "out/bench/${character}_soft.glb" --quality draft --force --quiet
+    ./supple preview "out/bench/${character}_soft.glb" -o "$folder/pose_$character.$ending" --width 280 --height 280 \
+      --seconds 2 --force --quiet
+    [[ ! -e build/web/view.html ]] ||
+      ./supple view "out/bench/$character.toml" -o "$folder/pose_$character.html" --quality draft --force --quiet
+  done
 }
 
 # Such as epyc-avx2-2core: the processor's family, its vectors, its cores.
@@ -328,7 +346,7 @@ verb_alone() { SUPPLE_ALONE=1 verb_test -R runtime_alone "$@"; }
 # Soft motion in every place and size; ./go test tries a few of each.
 verb_nightly() {
   SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"
-  SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_cli_tests" --gtest_filter='ReportCli.WhatABenchmark*'
+  SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_cli_tests" --gtest_filter='ReportCli.WhatABenchmark*:Docs.*ByNight'
   # Hours: longer than any test may take there.
   SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_unit_tests" --gtest_filter='*ViolentMotionNight*'
 }
