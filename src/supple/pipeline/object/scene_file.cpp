@@ -125,8 +125,10 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     toml.read(*table, "root", domains.root);
     toml.read(*table, "size", domains.size, 0);
     toml.read(*table, "iterations", domains.iterations, 1);
+    refuse_above(toml, *table, "iterations", domains.iterations, 100);
     toml.read(*table, "coordinates", domains.total, 1);
     read_positive(toml, *table, "smooth", domains.smooth);
+    refuse_above(toml, *table, "smooth", domains.smooth, 1e6, " m");
     read_positive(toml, *table, "narrow", domains.narrow);
     if (domains.narrow >= 1) toml.fail(*table->get("narrow"), "\"narrow\" must be less than 1");
     if (const auto word = toml.read_word(*table, "cut", Keys{"by_hand", "branches", "necks"}))
@@ -147,11 +149,15 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     domain.elements = read_elements(toml, table, "[[domain]]", scene);
     toml.read(table, "size", domain.size, 0);
     read_positive(toml, table, "frequency", domain.frequency);
+    refuse_above(toml, table, "frequency", domain.frequency, 1e3);
     domain.model = read_model(toml, table);
     if (const auto word = toml.read_word(table, "joint", Keys{"fixed", "hinge", "ball", "slider"}))
       domain.joint.kind = static_cast<JointKind>(*word);
     toml.read(table, "axis", domain.joint.axis);
+    if (const double length = domain.joint.axis.norm(); table.contains("axis") && !(length > 1e-9 && length < 1e9))
+      toml.fail(*table.get("axis"), "\"axis\" must be a direction, such as [0, 0, 1]");
     read_not_negative(toml, table, "joint_stiffness", domain.joint.stiffness);
+    refuse_above(toml, table, "joint_stiffness", domain.joint.stiffness, 1e12);
     for (const SceneDomain& other : domains.parts)
       if (other.name == domain.name) toml.fail(table, fmt::format("two domains are named \"{}\"", domain.name));
     domains.parts.push_back(std::move(domain));
@@ -172,6 +178,10 @@ void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
   read_not_negative(toml, *table, "turbulence", wind.turbulence);
   read_positive(toml, *table, "eddy_size", wind.eddy_size);
   read_positive(toml, *table, "period", wind.period);
+  refuse_above(toml, *table, "gusts", wind.gusts, 10.0);
+  refuse_above(toml, *table, "turbulence", wind.turbulence, 10.0);
+  refuse_above(toml, *table, "eddy_size", wind.eddy_size, 1e6, " m");
+  refuse_above(toml, *table, "period", wind.period, 1e6, " s");
 }
 
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
