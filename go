@@ -409,7 +409,7 @@ fuzz_one() {
   ((status == 0)) || tail -n 40 "$log" >&2
   # Target, executions, seconds, branches seen by the seeds and finds there were, and by all at the end.
   awk -v name="${target#fuzz_}" -v failed="$status" '
-    / INITED cov: / { before = $4 } / cov: / { after = $4; runs = substr($1, 2) } / DONE / { runs = substr($1, 2) }
+    /INITED cov: / { before = $4 } / cov: / { after = $4; runs = substr($1, 2) } /DONE / { runs = substr($1, 2) }
     /^Done / { runs = $2; seconds = $5 }
     END { print name, runs + 0, seconds + 0, before + 0, after + 0, failed }' OFS='\t' "$log" >>"$folder/counts.tsv"
   return $status

@@ -88,7 +88,7 @@ std::vector<Host> recipes() {
        arm + bake_end + "[[collider]]\nshape = \"capsule\"\nat = [0.3, 0.1, 0]\nto = [0.4, 0.1, 0]\nradius = 0.05\n"},
       {"thing", rest, arm + bake_end + "[[collider]]\nmesh = \"thing.obj\"\nat = [0.3, 0.1, 0]\nscale = 0.01\n"},
       {"handled", bake,
-       "input = \"thing.obj\"\n[rig]\nhandles = \"one.tgf\"\nmotions = [\"one.txt\"]\nrate = 30\n[body]\ntets = 300\n" + flesh},
+       "input = \"thing.obj\"\n[rig]\nhandles = \"two.tgf\"\nmotions = [\"two.txt\"]\nrate = 30\n[body]\ntets = 300\n" + flesh},
       {"wired", bake, arm + bake_end + flesh + "[[wire]]\nname = \"w\"\nhandles = [\"shoulder\", \"elbow\"]\n"},
       {"plant", {"bake", "FILE", "-o", "out.glb"},
        "input = \"tree.glb\"\nscale = 1\n[plant]\nfrequency = 0.8\nsway = 3\ndamping = 20\ntets = 600\nbranch_size = 3\n"
@@ -143,13 +143,14 @@ class Keys : public CliTest {
     RawCharacter raw = make_character(make_arm(), 300);
     ASSERT_TRUE(write_character(folder / "arm.glb", raw).ok());
     ASSERT_TRUE(samples::write_plant(folder / "tree.glb", samples::make_tree(1, 2)).ok());
-    spill(path("turn.bvh"),
-          "HIERARCHY ROOT trunk { OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation "
-          "JOINT shoulder { OFFSET 0.1 0 0 CHANNELS 3 Zrotation Xrotation Yrotation JOINT elbow { OFFSET 0.3 0 0 "
-          "CHANNELS 3 Zrotation Xrotation Yrotation End Site { OFFSET 0.3 0 0 } } } }\nMOTION Frames: 3\n"
-          "Frame Time: 0.033\n0 0 0 0 0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0 0 0 5 0\n0 0 0 0 0 0 0 0 0 0 9 0\n");
-    spill(path("one.tgf"), "1 0 0 0.5\n2 3 0 0.5\n#\n1 2 0 0 0\n#\n");
-    spill(path("one.txt"), "1 0 0 0\n0 1 0 0\n0 0 1 0\n1 0 0 0\n0 1 0 0.1\n0 0 1 0\n");
+    const std::string turns = " CHANNELS 3 Zrotation Xrotation Yrotation\n";
+    spill(path("turn.bvh"), "HIERARCHY\nROOT trunk\n{\nOFFSET 0 0 0\n" + turns + "JOINT shoulder\n{\nOFFSET 0.1 0 0\n" +
+                                turns + "JOINT elbow\n{\nOFFSET 0.3 0 0\n" + turns +
+                                "End Site\n{\nOFFSET 0.3 0 0\n}\n}\n}\n}\nMOTION\nFrames: 3\nFrame Time: 0.033\n"
+                                "0 0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0 5\n0 0 0 0 0 0 0 0 9\n");
+    spill(path("two.tgf"), "1 0 0 0.5\n2 3 0 0.5\n#\n");
+    const std::string still = "1 0 0 0\n0 1 0 0\n0 0 1 0\n", moved = "1 0 0 0.1\n0 1 0 0\n0 0 1 0\n";
+    spill(path("two.txt"), still + still + still + moved);
     spill(path("beam.toml"), box + "[reduce]\nmodes = 3\nsize = 4\n");
     ASSERT_EQ(supple({"build", "beam.toml", "-o", "beam.supple"}).code, 0);
     spill(path("parts.toml"), scenes()[5].text);

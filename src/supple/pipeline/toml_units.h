@@ -67,10 +67,10 @@ inline void read_between(TomlReader& toml, const toml::table& table, std::string
                                            value, low, high, unit));
 }
 
-/// Reads three numbers in a stated unit.
 /// A hundred turns; of much larger angles no digit is left that says where they end.
 inline constexpr double most_degrees = 36'000;
 
+/// Reads three numbers in a stated unit.
 inline void read_vector(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
                         std::optional<Vec3>& value) {
   const toml::node* node = table.get(key);
