@@ -182,6 +182,7 @@ TEST_F(SubspaceCli, AModelOfAnotherBodyThanTheScenesIsRefused) {
     EXPECT_EQ(same.code, 0) << same.err;
     for (const auto& [from, to, what] :
          {std::array<std::string, 3>{"size = [0.4, 0.1, 0.1]", "size = [0.4, 0.1, 0.2]", "another mesh"},
+          {"select = \"min-x\"", "select = \"max-x\"", "other fixed vertices"},
           {"young = 1e6", "young = 1e7", "other materials"},
           {"young = 1e6", "young = 1e6\ndensity = 500", "other materials"}}) {
       std::string changed = scene;
@@ -190,6 +191,12 @@ TEST_F(SubspaceCli, AModelOfAnotherBodyThanTheScenesIsRefused) {
       expect_refusal({"simulate", "changed.toml", "--asset", "own.supple", "-o", "x.pc2"}, 3, what);
     }
   }
+  // The same shape, cut otherwise.
+  std::string finer = beam;
+  finer.replace(finer.find("cells = [8, 2, 2]"), 17, "cells = [9, 3, 2]");
+  spill(folder / "finer.toml", finer);
+  ASSERT_EQ(supple({"build", "beam.toml", "-o", "coarse.supple"}).code, 0);
+  expect_refusal({"simulate", "finer.toml", "--asset", "coarse.supple", "-o", "x.pc2"}, 3, "another mesh");
   // Domains that came later.
   ASSERT_EQ(supple({"build", "beam.toml", "-o", "whole.supple"}).code, 0);
   spill(folder / "parts.toml", beam + domains);

@@ -3,6 +3,7 @@
 
 #include "supple/asset/archive.h"
 #include "supple/asset/asset_file.h"
+#include "supple/io/mesh/vertex_selection.h"
 #include "supple/mesh/bounds.h"
 #include "supple/mesh/quality.h"
 #include "supple/pipeline/object/scene_mesh.h"
@@ -25,6 +26,9 @@ struct BodyFacts {
   double volume = 0;                             ///< [m³]
   std::vector<std::array<double, 3>> materials;  ///< Young's modulus, Poisson's ratio, density: ascending, each once
   std::size_t parts = 0;                         ///< domains; 0 where there are none
+  std::size_t elements = 0;                      ///< 0: not known, as of trees of domains
+  Bounds fixed;                                  ///< of vertices that don't move, where there are any
+  bool anchored = false;
 };
 
 bool same(double a, double b, double share = alike) {
@@ -56,6 +60,7 @@ void sort_materials(BodyFacts& facts) {
 template <int Nodes>
 void take(const VolumeMesh<Nodes>& mesh, BodyFacts& facts) {
   facts.volume = quality(mesh).volume;
+  facts.elements = mesh.elements.size();
   for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
     for (const Index v : mesh.elements[e]) facts.bounds.add(mesh.vertices[to_size(v)]);
     if (e == 0 || !mesh.element_material.empty()) add(mesh.material_of(e), facts);
@@ -73,7 +78,8 @@ BodyFacts facts_of(const SubspaceModel& model) {
   BodyFacts facts;
   for (const Index v : model.elements) facts.bounds.add(model.rest_positions[to_size(v)]);
   take(model, 1, facts);
-  return facts;
+  facts.elements = to_size(model.element_count());
+  return facts;  // make_scene_body() looks at its fixed vertices
 }
 
 BodyFacts facts_of(const DomainModel& model) {
@@ -81,6 +87,12 @@ BodyFacts facts_of(const DomainModel& model) {
   facts.bounds = bounds_of(rest_positions(model));
   facts.parts = to_size(model.domain_count());
   for (Index d = 0; d < model.domain_count(); ++d) take(model.part_of(d), model.domains[to_size(d)].scale, facts);
+  const Domain& root = model.domains.front();
+  facts.anchored = model.anchored();
+  for (const Index v : model.part_of(0).fixed_vertices) {
+    const Vec3 turned = root.rotation * model.part_of(0).rest_positions[to_size(v)];
+    facts.fixed.add(root.position + root.scale * turned);
+  }
   return facts;
 }
 
@@ -89,6 +101,13 @@ Result<BodyFacts> facts_of(const Scene& scene) {
   SUPPLE_RETURN_IF_ERROR(mesh);
   BodyFacts facts;
   std::visit([&](const auto& solid) { take(solid, facts); }, mesh->solid);
+  const std::vector<Vec3>& vertices = vertices_of(mesh->solid);
+  for (const std::string& words : scene.fixed) {
+    const Result<std::vector<Index>> chosen = select_vertices(words, vertices, scene.folder);
+    if (!chosen.ok()) return in_scene(scene, "[[fix]]", chosen.error());
+    for (const Index v : *chosen) facts.fixed.add(vertices[to_size(v)]);
+    facts.anchored = facts.anchored || !chosen->empty();
+  }
   facts.parts = scene.domains.parts.size();
   sort_materials(facts);
   return facts;
@@ -108,6 +127,9 @@ Status compare(const Scene& scene, const std::filesystem::path& file, BodyFacts 
         file.string(), what));
   };
   if (!same(said->bounds, built.bounds) || !same(said->volume, built.volume, same_volume)) return refuse("another mesh");
+  if (built.elements > 0 && said->elements != built.elements) return refuse("another mesh");
+  if (built.parts > 0 && said->anchored && !(built.anchored && same(said->fixed, built.fixed)))
+    return refuse("other fixed vertices");
   if (says_materials(scene) && !same(said->materials, built.materials)) return refuse("other materials");
   const bool cut_by_hand = scene.domains.cut == SceneCut::by_hand && scene.domains.loops == SceneLoops::refuse;
   if (cut_by_hand && said->parts != built.parts) return refuse("other domains");
