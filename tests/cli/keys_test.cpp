@@ -27,14 +27,63 @@ struct Host {
 };
 
 /// Keys whose values are words, names or files, and sections that have only such.
-const std::set<std::string> words = {
-    "input",      "clips",  "skinning",  "handles",       "weights", "motions",   "name",        "mesh",    "materials",
-    "exclude",    "soft",   "rigid",     "model",         "feel",    "quality",   "directions",  "joints",  "shape",
-    "joint",      "clip",   "quantity",  "attribute",     "file",    "channel",     "pose",    "target",
-    "joint_map",  "root",   "tip",       "interpolation", "limit",   "fit",       "local",       "contact", "graded",
-    "keep_separate", "find_hard_parts",  "level_floor",   "element", "pieces",    "set",         "select",  "surface",
-    "anchored",   "sketch", "inertia",   "cut",           "loops",   "kind",      "linear_solver", "integrator",
-    "directory",  "up",     "split",     "character",     "base",    "[[paint]] tets"};
+const std::set<std::string> words = {"input",
+                                     "clips",
+                                     "skinning",
+                                     "handles",
+                                     "weights",
+                                     "motions",
+                                     "name",
+                                     "mesh",
+                                     "materials",
+                                     "exclude",
+                                     "soft",
+                                     "rigid",
+                                     "model",
+                                     "feel",
+                                     "quality",
+                                     "directions",
+                                     "joints",
+                                     "shape",
+                                     "joint",
+                                     "clip",
+                                     "quantity",
+                                     "attribute",
+                                     "file",
+                                     "channel",
+                                     "pose",
+                                     "target",
+                                     "joint_map",
+                                     "root",
+                                     "tip",
+                                     "interpolation",
+                                     "limit",
+                                     "fit",
+                                     "local",
+                                     "contact",
+                                     "graded",
+                                     "keep_separate",
+                                     "find_hard_parts",
+                                     "level_floor",
+                                     "element",
+                                     "pieces",
+                                     "set",
+                                     "select",
+                                     "surface",
+                                     "anchored",
+                                     "sketch",
+                                     "inertia",
+                                     "cut",
+                                     "loops",
+                                     "kind",
+                                     "linear_solver",
+                                     "integrator",
+                                     "directory",
+                                     "up",
+                                     "split",
+                                     "character",
+                                     "base",
+                                     "[[paint]] tets"};
 
 const std::string flesh = "[flesh]\namount = 1\ndamping = 0.2\nsize = 4\nposes = 1\n";
 
@@ -53,8 +102,10 @@ const std::string box = "mesh = \"box\"\n[box]\nsize = [1, 0.1, 0.1]\ncells = [4
 std::vector<Host> recipes() {
   return {
       {"body", bake,
-       "scale = 1\n" + arm + bake_end + "[bones]\nradius = 0.01\n[material]\nfrequency = 3\npoisson = 0.45\n"
-       "density = 1000\n" + flesh + "angle = 30\n[[region]]\njoints = [\"elbow\"]\nsoftness = 2\n"},
+       "scale = 1\n" + arm + bake_end +
+           "[bones]\nradius = 0.01\n[material]\nfrequency = 3\npoisson = 0.45\n"
+           "density = 1000\n" +
+           flesh + "angle = 30\n[[region]]\njoints = [\"elbow\"]\nsoftness = 2\n"},
       {"stiff", bake, arm + bake_end + "[material]\nyoung = 1e5\n" + flesh},
       {"painted", bake,
        arm + bake_end + flesh +
@@ -65,7 +116,8 @@ std::vector<Host> recipes() {
            "[[local]]\nname = \"b\"\nsegments = [[[0.4, 0, 0], [0.5, 0, 0]]]\nmodes = 2\n"},
       {"posed", bake, arm + bake_end + flesh + "[[pose]]\nname = \"half\"\nclip = \"bow\"\ntime = 0.05\n"},
       {"corrected", bake,
-       arm + bake_end + flesh + "[[correction]]\ntarget = \"elbow_bent\"\njoint = \"elbow\"\nrotation = [0, -115, 0]\n"},
+       arm + bake_end + flesh +
+           "[[correction]]\ntarget = \"elbow_bent\"\njoint = \"elbow\"\nrotation = [0, -115, 0]\n"},
       {"corrected_lists", bake,
        arm + bake_end + flesh +
            "[[correction]]\ntarget = \"elbow_bent\"\njoints = [\"elbow\"]\nrotations = [[0, -115, 0]]\n"},
@@ -88,10 +140,13 @@ std::vector<Host> recipes() {
        arm + bake_end + "[[collider]]\nshape = \"capsule\"\nat = [0.3, 0.1, 0]\nto = [0.4, 0.1, 0]\nradius = 0.05\n"},
       {"thing", rest, arm + bake_end + "[[collider]]\nmesh = \"thing.obj\"\nat = [0.3, 0.1, 0]\nscale = 0.01\n"},
       {"handled", bake,
-       "input = \"thing.obj\"\n[rig]\nhandles = \"two.tgf\"\nmotions = [\"two.txt\"]\nrate = 30\n[body]\ntets = 300\n" + flesh},
+       "input = \"thing.obj\"\n[rig]\nhandles = \"two.tgf\"\nmotions = [\"two.txt\"]\nrate = 30\n[body]\ntets = 300\n" +
+           flesh},
       {"wired", bake, arm + bake_end + flesh + "[[wire]]\nname = \"w\"\nhandles = [\"shoulder\", \"elbow\"]\n"},
-      {"plant", {"bake", "FILE", "-o", "out.glb"},
-       "input = \"tree.glb\"\nscale = 1\n[plant]\nfrequency = 0.8\nsway = 3\ndamping = 20\ntets = 600\nbranch_size = 3\n"
+      {"plant",
+       {"bake", "FILE", "-o", "out.glb"},
+       "input = \"tree.glb\"\nscale = 1\n[plant]\nfrequency = 0.8\nsway = 3\ndamping = 20\ntets = 600\nbranch_size = "
+       "3\n"
        "whole_size = 5\nleaf_size = 0\nrate = 10\n[wind]\ndirection = [1, 0, 0.5]\nspeed = 4\ngusts = 0.3\n"
        "turbulence = 1\neddy_size = 2.5\nperiod = 2\n"},
   };
@@ -100,7 +155,8 @@ std::vector<Host> recipes() {
 std::vector<Host> scenes() {
   const std::string dynamic = "[solver]\nkind = \"dynamic\"\ndt = 0.01\nduration = 0.05\n";
   return {
-      {"moving", {"solve", "FILE"},
+      {"moving",
+       {"solve", "FILE"},
        "gravity = [0, -9.81, 0]\n" + box +
            "[material]\nmodel = \"stvk\"\nyoung = 1e6\npoisson = 0.3\ndensity = 1000\n"
            "[[region]]\nselect = \"max-x\"\nyoung = 2e6\npoisson = 0.4\ndensity = 900\n"
@@ -108,28 +164,41 @@ std::vector<Host> scenes() {
            "[[force]]\nselect = \"max-x\"\nper_vertex = [0, -1, 0]\n"
            "[[traction]]\nselect = \"max-x\"\nvalue = [0, 0, 10]\nstart = 0\nend = 0.5\n"
            "[[pressure]]\nselect = \"max-y\"\nvalue = 100\nstart = 0\nend = 0.5\n"
-           "[output]\ndirectory = \"out\"\nevery = 4\n" + dynamic +
+           "[output]\ndirectory = \"out\"\nevery = 4\n" +
+           dynamic +
            "newmark_beta = 0.25\nnewmark_gamma = 0.5\nmass_damping = 0.1\nstiffness_damping = 0.001\n"
            "newton_iterations = 10\nnewton_tolerance = 1e-8\nlinear_tolerance = 1e-8\n"},
-      {"still", {"solve", "FILE"},
-       "gravity = [0, -9.81, 0]\n" + box + "[[track]]\nname = \"tip\"\nselect = \"max-x\"\n"
-       "[solver]\nkind = \"static\"\nload_steps = 2\nnewton_iterations = 20\nnewton_tolerance = 1e-9\n"},
+      {"still",
+       {"solve", "FILE"},
+       "gravity = [0, -9.81, 0]\n" + box +
+           "[[track]]\nname = \"tip\"\nselect = \"max-x\"\n"
+           "[solver]\nkind = \"static\"\nload_steps = 2\nnewton_iterations = 20\nnewton_tolerance = 1e-9\n"},
       {"reduced", {"build", "FILE", "-o", "out.supple"}, box + "[reduce]\nmodes = 3\nsize = 4\n"},
-      {"bricks", {"build", "FILE", "-o", "out.supple"},
+      {"bricks",
+       {"build", "FILE", "-o", "out.supple"},
        "mesh = \"thing.obj\"\n[voxels]\nresolution = 2\n[[fix]]\nselect = \"min-x\"\n[reduce]\nmodes = 3\nsize = 4\n"},
-      {"grouped", {"simulate", "FILE", "-o", "out.pc2"},
+      {"grouped",
+       {"simulate", "FILE", "-o", "out.pc2"},
        "mesh = \"beam.supple\"\n[[group]]\nyoung = 2e6\npoisson = 0.3\ndensity = 900\n" + dynamic},
-      {"parts", {"build", "FILE", "-o", "out.supple"},
-       box + "[domains]\nsize = 4\nsmooth = 0.02\n"
-       "[[domain]]\nname = \"stem\"\nselect = \"all\"\n"
-       "[[domain]]\nname = \"tip\"\nselect = \"x>0.6\"\nsize = 3\nfrequency = 1.5\njoint = \"hinge\"\naxis = [0, 0, 1]\n"
-       "joint_stiffness = 2\n" + dynamic},
-      {"shared", {"build", "FILE", "-o", "out.supple"},
+      {"parts",
+       {"build", "FILE", "-o", "out.supple"},
+       box +
+           "[domains]\nsize = 4\nsmooth = 0.02\n"
+           "[[domain]]\nname = \"stem\"\nselect = \"all\"\n"
+           "[[domain]]\nname = \"tip\"\nselect = \"x>0.6\"\nsize = 3\nfrequency = 1.5\njoint = \"hinge\"\naxis = [0, "
+           "0, 1]\n"
+           "joint_stiffness = 2\n" +
+           dynamic},
+      {"shared",
+       {"build", "FILE", "-o", "out.supple"},
        box + "[domains]\ncut = \"necks\"\ncoordinates = 6\nnarrow = 0.7\niterations = 1\n" + dynamic},
-      {"windy", {"simulate", "FILE", "--asset", "parts.supple", "-o", "out.pc2"},
-       box + "[domains]\nsize = 4\niterations = 2\n"
-       "[[domain]]\nname = \"stem\"\nselect = \"all\"\n[[domain]]\nname = \"tip\"\nselect = \"x>0.6\"\n"
-       "[wind]\nvelocity = [0, 0, 5]\ngusts = 0.4\nturbulence = 0.3\neddy_size = 1\nperiod = 3\n" + dynamic},
+      {"windy",
+       {"simulate", "FILE", "--asset", "parts.supple", "-o", "out.pc2"},
+       box +
+           "[domains]\nsize = 4\niterations = 2\n"
+           "[[domain]]\nname = \"stem\"\nselect = \"all\"\n[[domain]]\nname = \"tip\"\nselect = \"x>0.6\"\n"
+           "[wind]\nvelocity = [0, 0, 5]\ngusts = 0.4\nturbulence = 0.3\neddy_size = 1\nperiod = 3\n" +
+           dynamic},
   };
 }
 
@@ -203,8 +272,8 @@ class Keys : public CliTest {
           if (!known.contains(kind + section)) known[kind + section] = keys_of(host, section);
           std::string bare = section.substr(section.find_first_not_of('['));
           bare = bare.substr(0, bare.find(']'));
-          tried[kind + (bare.find('.') == std::string::npos ? "" : "[[" + bare.substr(0, bare.find('.')) + "]]")].insert(
-              bare.substr(bare.find('.') + 1));
+          tried[kind + (bare.find('.') == std::string::npos ? "" : "[[" + bare.substr(0, bare.find('.')) + "]]")]
+              .insert(bare.substr(bare.find('.') + 1));
         } else if (std::regex_match(line, match, key_line) && std::regex_search(line, number)) {
           tried[kind + section].insert(match[1]);
         }
@@ -216,7 +285,8 @@ class Keys : public CliTest {
             << "add the key " << key << " of " << (section.empty() ? "the file" : section) << " to this table";
   }
 
-  void expect_refused_or_right(const Host& host, const std::string& key, const std::string& text, bool no_number) const {
+  void expect_refused_or_right(const Host& host, const std::string& key, const std::string& text,
+                               bool no_number) const {
     const auto begin = std::chrono::steady_clock::now();
     const CliRun got = run(host, text);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

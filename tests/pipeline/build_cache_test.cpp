@@ -222,7 +222,10 @@ TEST_F(BuildCacheTest, AChangeRebuildsWhatItTouches) {
 TEST_F(BuildCacheTest, FilesOfOthersAreNeitherRemovedNorCounted) {
   std::filesystem::create_directories(folder);
   const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 400);
-  const std::vector<std::string> foreign = {"holiday.mp4", "notes.txt", "draft.tmp", ".hidden.tmp",
+  const std::vector<std::string> foreign = {"holiday.mp4",
+                                            "notes.txt",
+                                            "draft.tmp",
+                                            ".hidden.tmp",
                                             "tets-0123456789abcdef0123456789abcdef",
                                             "backup-0123456789abcdef0123456789abcdef"};
   for (const std::string& name : foreign) spill(folder / name, std::string(5000, '!'));

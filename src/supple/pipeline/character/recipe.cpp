@@ -245,7 +245,8 @@ void read_collider_shape(TomlReader& toml, const toml::table& table, Collider& c
   if (const double length = collider.normal.norm(); !(length > 1e-9 && length < 1e9))
     toml.fail(*table.get("normal"), "\"normal\" must be a direction, such as [0, 1, 0]");
   if (!(collider.size.minCoeff() > 0 && collider.size.maxCoeff() <= farthest_place))
-    toml.fail(*table.get("size"), fmt::format("\"size\" must be three lengths above zero, at most {:g} m", farthest_place));
+    toml.fail(*table.get("size"),
+              fmt::format("\"size\" must be three lengths above zero, at most {:g} m", farthest_place));
   const auto needs = [&](Collider::Shape of, const char* key) {
     if (shape && collider.shape == of) toml.require(table, "[[collider]]", key);
   };

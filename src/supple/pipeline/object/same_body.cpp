@@ -17,7 +17,7 @@
 namespace supple {
 namespace {
 
-constexpr double alike = 1e-6;         // what files and sums round
+constexpr double alike = 1e-6;        // what files and sums round
 constexpr double same_volume = 1e-3;  // bricks that aren't boxes are integrated in two ways
 
 /// What a scene and a model can be compared by.
@@ -122,11 +122,12 @@ Status compare(const Scene& scene, const std::filesystem::path& file, BodyFacts 
   SUPPLE_RETURN_IF_ERROR(said);
   sort_materials(built);
   const auto refuse = [&](std::string_view what) {
-    return input_error(fmt::format(
-        "{}: {} was built of {} than the scene has now; build it again, or name it as the scene's \"mesh\"", scene.name,
-        file.string(), what));
+    return input_error(
+        fmt::format("{}: {} was built of {} than the scene has now; build it again, or name it as the scene's \"mesh\"",
+                    scene.name, file.string(), what));
   };
-  if (!same(said->bounds, built.bounds) || !same(said->volume, built.volume, same_volume)) return refuse("another mesh");
+  if (!same(said->bounds, built.bounds) || !same(said->volume, built.volume, same_volume))
+    return refuse("another mesh");
   if (built.elements > 0 && said->elements != built.elements) return refuse("another mesh");
   if (built.parts > 0 && said->anchored && !(built.anchored && same(said->fixed, built.fixed)))
     return refuse("other fixed vertices");

@@ -11,9 +11,9 @@
 
 namespace supple {
 
-/// Fails with a sentence that names what differs: the mesh's extent, volume or number of elements, the materials and the
-/// fixed vertices that the scene gives, or its domains. What the scene doesn't say, such as materials that `build` was told, isn't looked
-/// at; nor is a scene whose mesh is a model itself or isn't there.
+/// Fails with a sentence that names what differs: the mesh's extent, volume or number of elements, the materials and
+/// the fixed vertices that the scene gives, or its domains. What the scene doesn't say, such as materials that `build`
+/// was told, isn't looked at; nor is a scene whose mesh is a model itself or isn't there.
 Status check_same_body(const Scene& scene, const std::filesystem::path& model);
 
 }  // namespace supple
