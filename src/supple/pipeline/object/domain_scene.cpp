@@ -13,6 +13,7 @@
 #include "supple/offline/domains/branch_labels.h"
 #include "supple/offline/domains/neck_labels.h"
 #include "supple/offline/domains/split_mesh.h"
+#include "supple/pipeline/object/cache_surface.h"
 #include "supple/pipeline/object/scene_output.h"
 #include "supple/runtime/domains/domain_dynamics.h"
 
@@ -233,18 +234,9 @@ class DomainRun {
   }
 
  private:
-  std::filesystem::path shape_beside_cache() const {
-    return std::filesystem::path(options_.point_cache).replace_extension(".obj");
-  }
-
   Status open_output() {
     if (!options_.point_cache.empty()) {
-      std::error_code none;
-      if (const auto shape = shape_beside_cache(); !options_.force && std::filesystem::exists(shape, none))
-        return usage_error(
-            fmt::format("{} is there already, and the surface of the point cache would replace it; name "
-                        "another -o, or --force",
-                        shape.string()));
+      SUPPLE_RETURN_IF_ERROR(check_cache_surface(cache_surface_path(options_.point_cache), options_.force));
       const int frames = scene_.step_count() / std::max(1, scene_.output.every) + 1;
       Result<Pc2Writer> writer =
           Pc2Writer::open(options_.point_cache, {.points = static_cast<Index>(rest_.size()), .samples = frames});
@@ -305,8 +297,8 @@ class DomainRun {
     surface.triangles = model_.surface.triangles;
     if (cache_) {
       surface.vertices = rest_;
-      const std::filesystem::path shape = shape_beside_cache();
-      SUPPLE_RETURN_IF_ERROR(write_file_atomically(shape, encode_obj(surface)));
+      const std::filesystem::path shape = cache_surface_path(options_.point_cache);
+      SUPPLE_RETURN_IF_ERROR(write_cache_surface(shape, surface));
       SUPPLE_RETURN_IF_ERROR(cache_->finish());
       summary_.files = {options_.point_cache, shape};
       return files_.commit();

@@ -22,6 +22,14 @@ void read_not_negative(TomlReader& toml, const toml::table& table, std::string_v
   if (table.contains(key) && value < 0) toml.fail(*table.get(key), fmt::format("\"{}\" must not be negative", key));
 }
 
+/// Numbers beyond `most` would stand still, or take for ever, without a word.
+template <class T>
+void refuse_above(TomlReader& toml, const toml::table& table, std::string_view key, T value, T most,
+                  std::string_view unit = "") {
+  if (table.contains(key) && value > most)
+    toml.fail(*table.get(key), fmt::format("\"{}\" must be at most {:g}{}", key, static_cast<double>(most), unit));
+}
+
 // ---- the body -------------------------------------------------------------------------------------------------------
 
 void read_mesh(TomlReader& toml, const toml::table& root, Scene& scene) {
@@ -36,6 +44,7 @@ void read_mesh(TomlReader& toml, const toml::table& root, Scene& scene) {
   toml.read(*box, "size", scene.box.size);
   toml.read(*box, "cells", scene.box.cells);
   if (!(scene.box.size.array() > 0).all()) toml.fail(*box->get("size"), "\"size\" must be three positive lengths");
+  refuse_above(toml, *box, "size", scene.box.size.maxCoeff(), 1e6, " m");
   const std::array<int, 3>& cells = scene.box.cells;
   if (std::int64_t{cells[0]} * cells[1] * cells[2] > 20'000'000)
     toml.fail(*box->get("cells"), "\"cells\" asks for more than 20 million cells");
@@ -116,8 +125,10 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     toml.read(*table, "root", domains.root);
     toml.read(*table, "size", domains.size, 0);
     toml.read(*table, "iterations", domains.iterations, 1);
+    refuse_above(toml, *table, "iterations", domains.iterations, 100);
     toml.read(*table, "coordinates", domains.total, 1);
     read_positive(toml, *table, "smooth", domains.smooth);
+    refuse_above(toml, *table, "smooth", domains.smooth, 1e6, " m");
     read_positive(toml, *table, "narrow", domains.narrow);
     if (domains.narrow >= 1) toml.fail(*table->get("narrow"), "\"narrow\" must be less than 1");
     if (const auto word = toml.read_word(*table, "cut", Keys{"by_hand", "branches", "necks"}))
@@ -138,11 +149,15 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     domain.elements = read_elements(toml, table, "[[domain]]", scene);
     toml.read(table, "size", domain.size, 0);
     read_positive(toml, table, "frequency", domain.frequency);
+    refuse_above(toml, table, "frequency", domain.frequency, 1e3);
     domain.model = read_model(toml, table);
     if (const auto word = toml.read_word(table, "joint", Keys{"fixed", "hinge", "ball", "slider"}))
       domain.joint.kind = static_cast<JointKind>(*word);
     toml.read(table, "axis", domain.joint.axis);
+    if (const double length = domain.joint.axis.norm(); table.contains("axis") && !(length > 1e-9 && length < 1e9))
+      toml.fail(*table.get("axis"), "\"axis\" must be a direction, such as [0, 0, 1]");
     read_not_negative(toml, table, "joint_stiffness", domain.joint.stiffness);
+    refuse_above(toml, table, "joint_stiffness", domain.joint.stiffness, 1e12);
     for (const SceneDomain& other : domains.parts)
       if (other.name == domain.name) toml.fail(table, fmt::format("two domains are named \"{}\"", domain.name));
     domains.parts.push_back(std::move(domain));
@@ -163,6 +178,10 @@ void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
   read_not_negative(toml, *table, "turbulence", wind.turbulence);
   read_positive(toml, *table, "eddy_size", wind.eddy_size);
   read_positive(toml, *table, "period", wind.period);
+  refuse_above(toml, *table, "gusts", wind.gusts, 10.0);
+  refuse_above(toml, *table, "turbulence", wind.turbulence, 10.0);
+  refuse_above(toml, *table, "eddy_size", wind.eddy_size, 1e6, " m");
+  refuse_above(toml, *table, "period", wind.period, 1e6, " s");
 }
 
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
@@ -249,6 +268,15 @@ void read_linear_solver(TomlReader& toml, const toml::table& table, LinearSettin
     linear.method = methods[*method];
   }
   read_positive(toml, table, "linear_tolerance", linear.cg_tolerance);
+  refuse_above(toml, table, "linear_tolerance", linear.cg_tolerance, 0.1);
+}
+
+/// A tolerance of one takes any guess for the answer.
+void read_newton(TomlReader& toml, const toml::table& table, int& iterations, double& tolerance) {
+  toml.read(table, "newton_iterations", iterations, 1);
+  refuse_above(toml, table, "newton_iterations", iterations, 10'000);
+  read_positive(toml, table, "newton_tolerance", tolerance);
+  refuse_above(toml, table, "newton_tolerance", tolerance, 0.1);
 }
 
 void read_dynamics(TomlReader& toml, const toml::table& table, Scene& scene) {
@@ -261,21 +289,27 @@ void read_dynamics(TomlReader& toml, const toml::table& table, Scene& scene) {
   read_positive(toml, table, "dt", settings.time_step);
   read_positive(toml, table, "duration", scene.duration);
   if (scene.duration / settings.time_step > 1e9) toml.fail(table, "\"duration\" takes more than 1e9 steps of \"dt\"");
+  if (settings.time_step >= 2 * scene.duration)
+    toml.fail(table, fmt::format("a step (\"dt\", {:g} s) is longer than all that is simulated (\"duration\", {:g} s)",
+                                 settings.time_step, scene.duration));
   read_positive(toml, table, "newmark_beta", settings.newmark_beta);
   toml.read(table, "newmark_gamma", settings.newmark_gamma);
+  refuse_above(toml, table, "newmark_beta", settings.newmark_beta, 1.0);
+  refuse_above(toml, table, "newmark_gamma", settings.newmark_gamma, 1.0);
   if (settings.newmark_gamma < 0.5)
     toml.fail(*table.get("newmark_gamma"), "\"newmark_gamma\" must be at least 0.5; below that energy grows");
   read_not_negative(toml, table, "mass_damping", settings.mass_damping);
+  refuse_above(toml, table, "mass_damping", settings.mass_damping, 1e6, " 1/s");
   read_not_negative(toml, table, "stiffness_damping", settings.stiffness_damping);
-  toml.read(table, "newton_iterations", settings.max_newton_iterations, 1);
-  read_positive(toml, table, "newton_tolerance", settings.newton_tolerance);
+  refuse_above(toml, table, "stiffness_damping", settings.stiffness_damping, 1e6, " s");
+  read_newton(toml, table, settings.max_newton_iterations, settings.newton_tolerance);
   read_linear_solver(toml, table, settings.linear);
 }
 
 void read_statics(TomlReader& toml, const toml::table& table, Scene& scene) {
   toml.read(table, "load_steps", scene.statics.load_steps, 1);
-  toml.read(table, "newton_iterations", scene.statics.max_iterations, 1);
-  read_positive(toml, table, "newton_tolerance", scene.statics.tolerance);
+  refuse_above(toml, table, "load_steps", scene.statics.load_steps, 100'000);
+  read_newton(toml, table, scene.statics.max_iterations, scene.statics.tolerance);
   read_linear_solver(toml, table, scene.statics.linear);
 }
 
