@@ -112,7 +112,10 @@ class CharacterEngine {
                                                             Asset asset) const = 0;
   /// The parts of a clip that a run with these settings needs, where they can be solved apart from each other, on
   /// several machines; none where each frame follows from the one before.
-  virtual std::vector<Index> parts_of(const Clip& /*clip*/, const SimulateSettings& /*settings*/) const { return {}; }
+  virtual std::vector<Index> parts_of(const Recipe& /*recipe*/, const Clip& /*clip*/,
+                                      const SimulateSettings& /*settings*/) const {
+    return {};
+  }
 
  protected:
   /// Builds the model of a body that was made from the source.
