@@ -453,6 +453,7 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   pressed_boundary_.forget();
   pressed_volume_.forget();
   if (!near) known_ = {};
+  std::erase_if(known_.found, [](const ContactSpring& spring) { return spring.kept; });
   for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
   if (body_.inertia() > 0)
     for (Index v = 0; v < body_.free().end; ++v)
