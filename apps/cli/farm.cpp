@@ -192,7 +192,7 @@ Status plan_character(const Options& options, const std::string& input, Plan& pl
     const Clip& clip = source->character.clips[to_size(index)];
     const Result<SimulateSettings> simulate = clip_settings(source->rig, clip, *settings);
     if (!simulate.ok()) return about(input, simulate.error());
-    clips.push_back({plan.characters.size(), input, clip, index, (*engine)->parts_of(clip, *simulate)});
+    clips.push_back({plan.characters.size(), input, clip, index, (*engine)->parts_of(source->recipe, clip, *simulate)});
   }
   const std::filesystem::path output = plan.folder / output_for(options, input).filename();
   for (const PlannedCharacter& other : plan.characters)

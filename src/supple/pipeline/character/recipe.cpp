@@ -194,6 +194,10 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
     recipe.flesh.directions = directions == "world" ? BasisDirections::world : BasisDirections::rotating;
     toml.read(*table, "local", recipe.flesh.local);
     toml.read(*table, "contact", recipe.flesh.contact);
+    read_between(toml, *table, "friction", "a coefficient", 0, 10, recipe.flesh.friction);
+    toml.read(*table, "inertia", recipe.flesh.inertia);
+    if (const auto turns = toml.read_word(*table, "turns", Keys{"skin", "biharmonic"}))
+      recipe.flesh.biharmonic = *turns == 1;
     std::string quality(to_string(recipe.flesh.quality));
     toml.read(*table, "quality", quality);
     const std::optional<Quality> known = quality_from(quality);
@@ -261,6 +265,7 @@ void read_colliders(TomlReader& toml, const toml::table& root, const std::filesy
     toml.only_keys(table, "[[collider]]", recipe_keys_of("[[collider]]"));
     Collider& collider = recipe.colliders.emplace_back();
     read_place(toml, table, "at", collider.at);
+    read_between(toml, table, "friction", "a coefficient", 0, 10, collider.friction);
     toml.read(table, "joint", collider.joint);
     if (table.contains("joint")) recipe.source.note("joint", collider.joint, line_of(*table.get("joint")));
     if (table.contains("mesh"))
