@@ -7,6 +7,8 @@
 #include "supple/io/file.h"
 #include "supple/pipeline/toml_reader.h"
 
+#include <algorithm>
+
 namespace supple {
 namespace {
 
@@ -134,7 +136,7 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     if (const auto word = toml.read_word(*table, "cut", Keys{"by_hand", "branches", "necks"}))
       domains.cut = static_cast<SceneCut>(*word);
     if (domains.cut != SceneCut::by_hand) domains.loops = SceneLoops::merge;
-    if (const auto word = toml.read_word(*table, "loops", Keys{"refuse", "merge"}))
+    if (const auto word = toml.read_word(*table, "loops", Keys{"refuse", "merge", "close"}))
       domains.loops = static_cast<SceneLoops>(*word);
     if (const auto word = toml.read_word(*table, "inertia", Keys{"full", "centre", "interface"}))
       domains.inertia = static_cast<SceneInertia>(*word);
@@ -164,6 +166,30 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
   });
 }
 
+void read_loops(TomlReader& toml, const toml::table& root, Scene& scene) {
+  toml.tables(root, "loop", [&](const toml::table& table) {
+    toml.only_keys(table, "[[loop]]", Keys{"between", "stiffness", "hold"});
+    toml.require(table, "[[loop]]", "between");
+    SceneLoop loop;
+    toml.read(table, "between", loop.between);
+    if (loop.between[0].empty() || loop.between[0] == loop.between[1])
+      toml.fail(table, "\"between\" must name two domains, or one and \"ground\"");
+    const bool is_domain = std::any_of(scene.domains.parts.begin(), scene.domains.parts.end(),
+                                       [](const SceneDomain& domain) { return domain.name == "ground"; });
+    for (std::string& name : loop.between)
+      if (name == "ground" && !is_domain) name.clear();
+    if (loop.between[0].empty()) std::swap(loop.between[0], loop.between[1]);
+    read_positive(toml, table, "stiffness", loop.stiffness);
+    if (const auto word = toml.read_word(table, "hold", Keys{"all", "point"})) loop.turns = *word == 1;
+    scene.domains.closed.push_back(std::move(loop));
+  });
+  if (scene.domains.closed.empty()) return;
+  const toml::table* table = toml.table(root, "domains");
+  if (table != nullptr && table->contains("loops") && scene.domains.loops != SceneLoops::close)
+    toml.fail(*table->get("loops"), "[[loop]] closes loops; say loops = \"close\", or leave it out");
+  scene.domains.loops = SceneLoops::close;
+}
+
 void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
   const toml::table* table = toml.table(root, "wind");
   if (!table) return;
@@ -182,6 +208,18 @@ void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
   refuse_above(toml, *table, "turbulence", wind.turbulence, 10.0);
   refuse_above(toml, *table, "eddy_size", wind.eddy_size, 1e6, " m");
   refuse_above(toml, *table, "period", wind.period, 1e6, " s");
+}
+
+void read_base(TomlReader& toml, const toml::table& root, Scene& scene) {
+  const toml::table* table = toml.table(root, "base");
+  if (!table) return;
+  toml.only_keys(*table, "[base]", Keys{"character", "joint", "clip"});
+  toml.require(*table, "[base]", "character");
+  toml.require(*table, "[base]", "joint");
+  BaseBone& base = scene.base.emplace();
+  toml.read(*table, "character", base.character);
+  toml.read(*table, "joint", base.joint);
+  toml.read(*table, "clip", base.clip);
 }
 
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
@@ -386,15 +424,17 @@ Result<Scene> parse_scene(std::string_view text, const std::string& name, const 
   Scene scene;
   scene.name = name;
   scene.folder = folder;
-  toml.only_keys(root, "a scene",
-                 Keys{"mesh", "gravity", "box", "voxels", "material", "region", "group", "fix", "force", "traction",
-                      "pressure", "reduce", "domains", "domain", "wind", "solver", "track", "output"});
+  toml.only_keys(root, "a scene", Keys{"mesh", "gravity", "box",      "voxels",   "material", "region",  "group",
+                                       "fix",  "force",   "traction", "pressure", "reduce",   "domains", "domain",
+                                       "loop", "wind",    "base",     "solver",   "track",    "output"});
   read_mesh(toml, root, scene);
   read_voxels(toml, root, scene);
   read_reduction(toml, root, scene);
   read_materials(toml, root, scene);
   read_domains(toml, root, scene);
+  read_loops(toml, root, scene);
   read_wind(toml, root, scene);
+  read_base(toml, root, scene);
   read_loads(toml, root, scene);
   read_solver(toml, root, use, scene);
   read_output(toml, root, scene);

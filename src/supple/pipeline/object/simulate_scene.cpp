@@ -184,6 +184,8 @@ Result<SimulationSummary> simulate_scene(const Scene& given, const SimulateOptio
     return input_error(fmt::format("{}: {} is not a subspace model (.supple); make one with `supple build`", given.name,
                                    given.mesh.empty() ? "its box" : given.mesh.string()));
   }
+  if (given.base)
+    return in_scene(given, "[base]", input_error("a moving base carries objects made of [[domain]]s; leave it out"));
   if (!options.point_cache.empty() && !given.dynamic)
     return input_error(given.name + ": a point cache holds motion, but the scene is static; write to a folder");
   Scene scene = given;

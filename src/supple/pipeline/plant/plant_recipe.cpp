@@ -81,7 +81,7 @@ void read_base(TomlReader& toml, const toml::table& root, PlantRecipe& recipe) {
   if (!table) return;
   toml.only_keys(*table, "[base]", PlantKeys{"character", "joint", "clip"});
   for (const char* key : {"character", "joint"}) toml.require(*table, "[base]", key);
-  PlantBase& base = recipe.base.emplace();
+  BaseBone& base = recipe.base.emplace();
   toml.read(*table, "character", base.character);
   toml.read(*table, "joint", base.joint);
   toml.read(*table, "clip", base.clip);
