@@ -292,7 +292,7 @@ TEST_F(DomainsCli, ABoneCarriesWhatIsHeld) {
 [voxels]
 resolution = 24
 [material]
-young = 5e6
+young = 1e6
 density = 600
 [domains]
 size = 8

@@ -146,9 +146,9 @@ TEST(DomainLoops, SwingsStayClosedKeepTheirEnergyAndAllocateNothing) {
     apart = std::max(apart, (here - there).norm());
   }
   EXPECT_EQ(allocation_count(), allocations);
-  EXPECT_LT(most, 1.02 * start);  // what one iteration adds to the first swing: 1.1 %
-  EXPECT_GT(energy(), 0.9 * start);
-  EXPECT_LT(apart, 1e-4);  // of 60 cm
+  EXPECT_LT(most, 1.02 * start);     // what one iteration adds to the first swing: 1.1 %
+  EXPECT_GT(energy(), 0.7 * start);  // fast vibrations are lost: 18 %
+  EXPECT_LT(apart, 2e-4);            // of 60 cm
 }
 
 /// A beam of three domains that is held at both ends.
@@ -171,54 +171,63 @@ TEST(DomainLoops, ABridgeSagsAsItsWholeMesh) {
   EXPECT_NEAR(sag(model, pull), truth, 0.05 * truth);
 }
 
-/// A spring to the ground at the end of a beam of stiffness k shares a small force with it: δ' / δ = k / (k + k').
-TEST(DomainLoops, ASpringTakesItsShare) {
+/// A beam of three domains with a spring to the ground at its end, which is free to turn.
+TreePlan sprung_beam(double stiffness) {
   const TetMesh mesh = soft_beam(Vec3(0.9, 0.1, 0.12), {18, 2, 2}, 5e5);
   SplitSettings settings;
   settings.fixed = left_end(mesh);
   settings.size = 16;
-  settings.close_loops = true;
   TreePlan plan = split_mesh(mesh, labels_along_x(mesh, 3), settings).value();
-  const auto end_of = [&](double stiffness, double newtons) {
-    TreePlan closed = plan;
-    ClosurePlan closure;
-    closure.first.domain = 2;
-    const TetMesh& last = std::get<TetMesh>(plan.parts[2].mesh);
-    for (std::size_t v = 0; v < last.vertices.size(); ++v) {
-      if ((last.vertices[v] + plan.domains[2].position).x() < 0.9 - 1e-9) continue;
-      closure.first.vertices.push_back(static_cast<Index>(v));
-      closure.weights.push_back(1);
-    }
-    closure.stiffness = stiffness;
-    closure.turns = true;
-    closed.closures.push_back(closure);
-    const DomainModel model = build_domains(closed).value().model;
-    DomainSettings still = settling();
-    still.gravity = Vec3::Zero();
-    DomainDynamics dynamics = dynamics_of(model, still);
-    const Index site = model.closures[0].first;
-    Mat3 R;
-    Vec3 c;
-    const auto end_vertices = closure.first.vertices.size();
-    std::vector<Index> surface;
-    const SubspaceModel& part = model.part_of(2);
-    for (Index v = 0; v < part.surface.vertex_count(); ++v)
-      if ((part.surface.rest_positions[to_size(v)] + plan.domains[2].position).x() > 0.9 - 1e-9) surface.push_back(v);
-    EXPECT_EQ(surface.size(), end_vertices);
-    for (int k = 0; k < 2500; ++k) {
-      dynamics.clear_forces();
-      for (const Index v : surface) dynamics.add_force(2, v, Vec3(0, newtons / static_cast<double>(surface.size()), 0));
-      EXPECT_FALSE(dynamics.step().recovered);
-    }
-    dynamics.update_frames();
-    dynamics.frame(site, R, c);
-    return std::pair(c.y() - model.domains[to_size(site)].position.y(), dynamics.measure().elastic_energy);
-  };
-  const double force = 0.02;
-  const double soft = end_of(1e-9, force).first, k = force / soft;
-  const auto [stiff, energy] = end_of(3 * k, force);
-  EXPECT_NEAR(stiff, soft / 4, 1e-3 * soft);
-  EXPECT_NEAR(energy, force * stiff / 2, 0.01 * energy);  // Clapeyron, the spring's own included
+  ClosurePlan closure;
+  closure.first.domain = 2;
+  const TetMesh& last = std::get<TetMesh>(plan.parts[2].mesh);
+  for (std::size_t v = 0; v < last.vertices.size(); ++v) {
+    if ((last.vertices[v] + plan.domains[2].position).x() < 0.9 - 1e-9) continue;
+    closure.first.vertices.push_back(static_cast<Index>(v));
+    closure.weights.push_back(1);
+  }
+  closure.stiffness = stiffness;
+  closure.turns = true;
+  plan.closures.push_back(closure);
+  return plan;
+}
+
+/// Where the middle of its end goes under a force there, and the elastic energy.
+std::pair<Vec3, double> pushed_end(double stiffness, const Vec3& force) {
+  const TreePlan plan = sprung_beam(stiffness);
+  const DomainModel model = build_domains(plan).value().model;
+  DomainSettings still = settling();
+  still.gravity = Vec3::Zero();
+  DomainDynamics dynamics = dynamics_of(model, still);
+  const DisplaySurface& shown = model.part_of(2).surface;
+  std::vector<Index> end;
+  for (Index v = 0; v < shown.vertex_count(); ++v)
+    if ((shown.rest_positions[to_size(v)] + plan.domains[2].position).x() > 0.9 - 1e-9) end.push_back(v);
+  EXPECT_EQ(end.size(), plan.closures[0].weights.size());
+  for (int k = 0; k < 2500; ++k) {
+    dynamics.clear_forces();
+    for (const Index v : end) dynamics.add_force(2, v, force / static_cast<double>(end.size()));
+    EXPECT_FALSE(dynamics.step().recovered);
+  }
+  dynamics.update_frames();
+  Mat3 R;
+  Vec3 place;
+  const Index site = model.closures[0].first;
+  dynamics.frame(site, R, place);
+  return {place - model.domains[to_size(site)].position, dynamics.measure().elastic_energy};
+}
+
+/// Small forces are shared with a spring of stiffness k by the beam's compliance C: u = (C⁻¹ + k)⁻¹ F.
+TEST(DomainLoops, ASpringTakesItsShare) {
+  constexpr double force = 0.02;
+  Mat3 compliance;
+  for (Eigen::Index i = 0; i < 3; ++i) compliance.col(i) = pushed_end(1e-9, force * Vec3(Vec3::Unit(i))).first / force;
+  const double k = 3 / compliance(1, 1);
+  const Vec3 push(0, force, 0);
+  const Vec3 expected = (compliance.inverse() + k * Mat3::Identity()).inverse() * push;
+  const auto [moved, energy] = pushed_end(k, push);
+  EXPECT_LT((moved - expected).norm(), 1e-3 * expected.norm());
+  EXPECT_NEAR(energy, push.dot(moved) / 2, 1e-3 * energy);  // Clapeyron, the spring's own included
 }
 
 TEST(DomainLoops, StayInTheFileAndInSavedStates) {
