@@ -67,11 +67,15 @@ void take(const VolumeMesh<Nodes>& mesh, BodyFacts& facts) {
   }
 }
 
-void take(const SubspaceModel& model, double scale, BodyFacts& facts) {
+/// Joints of a tree are parts without flesh, and of no material.
+bool take(const SubspaceModel& model, double scale, BodyFacts& facts) {
+  double volume = 0;
   for (const MaterialGroup& group : model.groups) {
-    facts.volume += scale * scale * scale * group.moments.volume;
-    add(group.material, facts);
+    volume += scale * scale * scale * group.moments.volume;
+    if (group.moments.volume > 0) add(group.material, facts);
   }
+  facts.volume += volume;
+  return volume > 0;
 }
 
 BodyFacts facts_of(const SubspaceModel& model) {
@@ -85,8 +89,8 @@ BodyFacts facts_of(const SubspaceModel& model) {
 BodyFacts facts_of(const DomainModel& model) {
   BodyFacts facts;
   facts.bounds = bounds_of(rest_positions(model));
-  facts.parts = to_size(model.domain_count());
-  for (Index d = 0; d < model.domain_count(); ++d) take(model.part_of(d), model.domains[to_size(d)].scale, facts);
+  for (Index d = 0; d < model.domain_count(); ++d)
+    facts.parts += take(model.part_of(d), model.domains[to_size(d)].scale, facts) ? 1 : 0;
   const Domain& root = model.domains.front();
   facts.anchored = model.anchored();
   for (const Index v : model.part_of(0).fixed_vertices) {
