@@ -342,45 +342,6 @@ TEST(QuasistaticContact, WhatSearchesLostIsToldAndSolvedFor) {
   }
 }
 
-/// A plate that every other search finds elsewhere, as the nearest skin in a crumpled fold.
-class FlickeringPlate final : public ContactSource {
- public:
-  explicit FlickeringPlate(const ExRotatedBody& body) : plate_(body, {plate()}) {}
-  void find(const VecX& x, std::vector<ContactSpring>& springs) override {
-    plate_.find(x, springs);
-    if (++searches_ % 2 == 0) return;
-    for (ContactSpring& spring : springs) spring.offset += 0.03;  // 0.07 edges
-  }
-
- private:
-  static Collider plate() {
-    Collider collider;
-    collider.at = Vec3(0, 0.1, 0);
-    return collider;
-  }
-  ColliderContacts plate_;
-  int searches_ = 0;
-};
-
-TEST(QuasistaticContact, WhatEverySearchTurnsIsSettledAtLast) {
-  TetMesh mesh = make_tet_box(Vec3(1, 2, 1), {4, 8, 4});
-  set_uniform_material(mesh, {.name = "flesh", .young = 5000, .poisson = 0, .density = 1});
-  std::vector<Index> top;
-  for (Index v = 0; v < std::ssize(mesh.vertices); ++v)
-    if (mesh.vertices[to_size(v)][1] == 2) top.push_back(v);
-  for (const bool keep : {false, true}) {
-    ExRotatedBody body = ExRotatedBody::create(mesh, top).value();
-    FlickeringPlate contacts(body);
-    QuasistaticSettings settings{.most_takes = 0};
-    if (!keep) settings.most_changes = 1000;
-    QuasistaticSolver solver(std::move(body), settings);
-    VecX x = positions(solver.body(), 0);
-    const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
-    EXPECT_EQ(report.contact_error < settings.contact_tolerance, keep);
-    EXPECT_EQ(report.looks < settings.most_looks, keep);
-  }
-}
-
 /// Against blocks that overlap, whose depths are known.
 TEST(QuasistaticContact, NothingIsDeeperThanIsTold) {
   const Blocks blocks = two_blocks();
