@@ -39,6 +39,7 @@ class BoneFit {
 
   /// Keeps a frame to fit to. `joints`: world matrices of the skeleton; displacements of the mesh's vertices.
   void keep(std::span<const Affine> joints, std::span<const Vec3> displacements);
+  std::size_t frame_count() const { return kept_.size(); }
 
   /// A new helper at each of the places with the largest error. Each follows the vertices within `radius` [m] at first.
   void add_bones(Index count, double radius);

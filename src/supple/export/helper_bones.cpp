@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace supple {
 namespace {
@@ -22,6 +23,7 @@ struct Seeding {
   double radius;  ///< that the first ones follow, as a share of the height
 };
 constexpr Seeding seedings[] = {{2, 0.8}, {2, 0.4}, {4, 0.6}, {8, 0.4}};
+constexpr std::size_t tried_places = 1600000;  // vertices by frames, of all beginnings together
 
 class Fitter {
  public:
@@ -85,11 +87,14 @@ class Fitter {
     return {};
   }
 
-  /// From several beginnings, since each ends in a minimum of its own; the best of them is what is refined.
+  /// From several beginnings, since each ends in a minimum of its own; the best of them is what is refined. Large
+  /// meshes have fewer, for the time that each takes.
   Status fit(Work& work) {
     const BoneFit::Found none = work.fit.found();
     BoneFit::Found best = none;
-    for (const Seeding& seeding : seedings) {
+    const std::size_t places = std::max<std::size_t>(1, work.count * work.fit.frame_count());
+    const std::size_t tries = std::clamp<std::size_t>(tried_places / places, 1, std::size(seedings));
+    for (const Seeding& seeding : std::span(seedings).first(tries)) {
       work.fit.go_back(none);
       SUPPLE_RETURN_IF_ERROR(add_helpers(work.fit, seeding));
       if (work.fit.squared_error() < best.squared_error) best = work.fit.found();
