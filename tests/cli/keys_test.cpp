@@ -218,7 +218,8 @@ class Keys : public CliTest {
                                 "End Site\n{\nOFFSET 0.3 0 0\n}\n}\n}\n}\nMOTION\nFrames: 3\nFrame Time: 0.033\n"
                                 "0 0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0 5\n0 0 0 0 0 0 0 0 9\n");
     spill(path("two.tgf"), "1 0 0 0.5\n2 3 0 0.5\n#\n");
-    spill(path("two.txt"), "2 2\n0 0 0\n0 0 0\n0 0 0\n0.1 0 0\n");
+    spill(path("two.txt"),
+          "2 2\n0 0 0\n0 0 0\n0 1 0\n0 0 0\n0 0 0\n0 0 0\n0 1 0\n0 90 0\n1 0 0\n0 0 0\n0 1 0\n0 0 0\n");
     spill(path("beam.toml"), box + "[reduce]\nmodes = 3\nsize = 4\n");
     ASSERT_EQ(supple({"build", "beam.toml", "-o", "beam.supple"}).code, 0);
     spill(path("parts.toml"), scenes()[5].text);
