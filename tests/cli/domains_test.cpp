@@ -321,12 +321,12 @@ joint = )";
   spill(folder / "tail.toml", scene + "\"elbow\"\n");
   CliRun run = supple({"build", "tail.toml", "-o", "tail.supple"});
   ASSERT_EQ(run.code, 0) << run.err;
-  run = supple({"simulate", "tail.toml", "--asset", "tail.supple", "-o", "tail.pc2", "--json=run.json"});
+  run = supple({"simulate", "tail.toml", "--asset", "tail.supple", "-o", "swing.pc2", "--json=run.json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const double lag = nlohmann::json::parse(slurp(folder / "run.json"))["largest_motion_m"];
   EXPECT_GT(lag, 0.002);  // it lags behind the bone
   EXPECT_LT(lag, 0.2);
-  const PointCache cache = load_pc2(folder / "tail.pc2").value();
+  const PointCache cache = load_pc2(folder / "swing.pc2").value();
   const RawCharacter arm = read_character(load_gltf(folder / "arm.glb").value(), {}).value();
   const auto clip = std::find_if(arm.clips.begin(), arm.clips.end(), [](const Clip& c) { return c.name == "flex"; });
   const Index elbow = find_joint(arm.skeleton, "elbow");

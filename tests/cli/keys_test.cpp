@@ -83,6 +83,10 @@ const std::set<std::string> words = {"input",
                                      "split",
                                      "character",
                                      "base",
+                                     "turns",
+                                     "loop",
+                                     "between",
+                                     "hold",
                                      "[[paint]] tets"};
 
 const std::string flesh = "[flesh]\namount = 1\ndamping = 0.2\nsize = 4\nposes = 1\n";
@@ -134,6 +138,11 @@ std::vector<Host> recipes() {
            "[[reach.key]]\ntime = 0.1\ntarget = [0.4, 0.1, 0.2]\n[[reach.key]]\ntime = 0.2\ntarget = [0.4, 0, 0.2]\n"},
       {"recorded", bake, arm + bake_end + flesh + "[[motion]]\nfile = \"turn.bvh\"\nframes = [0, 2]\n"},
       {"ball", rest, arm + bake_end + "[[collider]]\nshape = \"sphere\"\nat = [0.3, 0.1, 0]\nradius = 0.05\n"},
+      {"sticky",
+       {"bake", "FILE", "-o", "out.glb", "--engine", "quasistatic"},
+       arm + bake_end +
+           "[flesh]\nfriction = 0.2\n"
+           "[[collider]]\nshape = \"plane\"\nat = [0, -0.1, 0]\nnormal = [0, 1, 0]\nfriction = 0.3\n"},
       {"floor", rest, arm + bake_end + "[[collider]]\nshape = \"plane\"\nat = [0, -0.1, 0]\nnormal = [0, 1, 0]\n"},
       {"block", rest, arm + bake_end + "[[collider]]\nshape = \"box\"\nat = [0.3, 0.1, 0]\nsize = [0.1, 0.1, 0.1]\n"},
       {"rod", rest,
@@ -192,6 +201,16 @@ std::vector<Host> scenes() {
       {"shared",
        {"build", "FILE", "-o", "out.supple"},
        box + "[domains]\ncut = \"necks\"\ncoordinates = 6\nnarrow = 0.7\niterations = 1\n" + dynamic},
+      {"closed",
+       {"build", "FILE", "-o", "out.supple"},
+       "mesh = \"box\"\n[box]\nsize = [0.4, 0.4, 0.1]\ncells = [4, 4, 1]\n[[fix]]\nselect = \"min-x\"\n"
+       "[domains]\nsize = 4\nloops = \"close\"\n"
+       "[[domain]]\nname = \"left\"\nselect = \"all\"\n"
+       "[[domain]]\nname = \"low\"\nselect = \"box:0.1,0,0,0.3,0.2,1\"\n"
+       "[[domain]]\nname = \"high\"\nselect = \"box:0.1,0.2,0,0.3,0.4,1\"\n"
+       "[[domain]]\nname = \"right\"\nselect = \"x>0.3\"\n"
+       "[[loop]]\nbetween = [\"high\", \"right\"]\nstiffness = 1\n" +
+           dynamic},
       {"windy",
        {"simulate", "FILE", "--asset", "parts.supple", "-o", "out.pc2"},
        box +
