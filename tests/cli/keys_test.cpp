@@ -203,8 +203,8 @@ std::vector<Host> scenes() {
        box + "[domains]\ncut = \"necks\"\ncoordinates = 6\nnarrow = 0.7\niterations = 1\n" + dynamic},
       {"closed",
        {"build", "FILE", "-o", "out.supple"},
-       "mesh = \"box\"\n[box]\nsize = [0.4, 0.4, 0.1]\ncells = [4, 4, 1]\n[[fix]]\nselect = \"min-x\"\n"
-       "[domains]\nsize = 4\nloops = \"close\"\n"
+       "mesh = \"box\"\n[box]\nsize = [0.4, 0.4, 0.1]\ncells = [8, 8, 2]\n[[fix]]\nselect = \"min-x\"\n"
+       "[domains]\nsize = 8\nloops = \"close\"\n"
        "[[domain]]\nname = \"left\"\nselect = \"all\"\n"
        "[[domain]]\nname = \"low\"\nselect = \"box:0.1,0,0,0.3,0.2,1\"\n"
        "[[domain]]\nname = \"high\"\nselect = \"box:0.1,0.2,0,0.3,0.4,1\"\n"
