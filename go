@@ -241,8 +241,9 @@ verb_book() {
 # ./go bench pose --results bench/results/MACHINE
 verb_bench() {
   need bench
-  build -- -DSUPPLE_BUILD_BENCH=ON
-  (($# == 0)) || { ./supple bench "$@"; return; }
+  (($# == 0)) || { build -- -DSUPPLE_BUILD_BENCH=ON; ./supple bench "$@"; return; }
+  need viewer
+  build supple_gallery -- -DSUPPLE_BUILD_BENCH=ON -DSUPPLE_GALLERY=ON
   local name folder
   folder=bench/results/$(machine_name)
   for name in fem subspace domains quasistatic pose; do
@@ -251,8 +252,25 @@ verb_bench() {
     say "measuring $name"
     ./supple bench "$name" "${size[@]}" --results "$folder" --force --quiet
   done
+  bench_pictures "$folder/figures"
   ./supple report -o out/report.html --machine "$(machine_name)" --force
   say "the numbers are in $folder, the page is out/report.html"
+}
+
+# What numbers don't show, as drafts: films, smaller where ffmpeg is there, and pages to play with where the web part is built.
+bench_pictures() {
+  local folder=$1 character ending=png
+  ! command -v ffmpeg >/dev/null || ending=webp
+  mkdir -p "$folder"
+  for character in x_shape gorilla; do
+    say "drawing $character"
+    ./supple example "$character" -o out/bench --force --quiet
+    ./supple bake "out/bench/$character.toml" -o "out/bench/${character}_soft.glb" --quality draft --force --quiet
+    ./supple preview "out/bench/${character}_soft.glb" -o "$folder/pose_$character.$ending" --width 280 --height 280 \
+      --seconds 2 --force --quiet
+    [[ ! -e build/web/view.html ]] ||
+      ./supple view "out/bench/$character.toml" -o "$folder/pose_$character.html" --quality draft --force --quiet
+  done
 }
 
 # Such as epyc-avx2-2core: the processor's family, its vectors, its cores.
@@ -328,7 +346,7 @@ verb_alone() { SUPPLE_ALONE=1 verb_test -R runtime_alone "$@"; }
 # Soft motion in every place and size; ./go test tries a few of each.
 verb_nightly() {
   SUPPLE_NIGHTLY=1 verb_test -R Invariance "$@"
-  SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_cli_tests" --gtest_filter='ReportCli.WhatABenchmark*'
+  SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_cli_tests" --gtest_filter='ReportCli.WhatABenchmark*:Docs.*ByNight'
   # Hours: longer than any test may take there.
   SUPPLE_NIGHTLY=1 "build/$(preset)/tests/supple_unit_tests" --gtest_filter='*ViolentMotionNight*'
 }
@@ -370,33 +388,58 @@ unformatted_files() {
 
 code_files() { git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp'; }
 
-# Finds go to build/fuzz/corpus, crashing inputs to build/fuzz/crashes; the seeds in git stay as they are.
+# [seconds] [targets]: each goes on from what it has found before. Finds and counts go to $SUPPLE_FUZZ_DIR, or build/fuzz, in
+# corpus and counts.tsv, inputs that break a promise to crashes; the seeds in git stay as they are.
 verb_fuzz() {
-  local seconds=${1:-30} target format
+  local seconds=${1:-30} target format failed=()
   [[ $seconds =~ ^[0-9]+$ ]] || die "fuzz takes the seconds per target, a whole number, not '$seconds'."
+  shift || true
+  mapfile -t targets < <(basename -s .cpp -a tests/fuzz/fuzz_*.cpp)
+  [[ ${targets[0]} != 'fuzz_*' ]] || die "there are no fuzz targets in tests/fuzz."
+  (($# == 0)) || targets=("${@/#/fuzz_}")
+  for target in "${targets[@]}"; do
+    [[ -e tests/fuzz/$target.cpp ]] || die "there is no fuzz target '${target#fuzz_}'; tests/fuzz has them."
+  done
   need build dev
   configure asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DSUPPLE_BUILD_FUZZERS=ON \
     -DSUPPLE_BUILD_TESTS=OFF -DSUPPLE_BUILD_APPS=OFF
-  mapfile -t targets < <(basename -s .cpp -a tests/fuzz/fuzz_*.cpp)
-  [[ ${targets[0]} != 'fuzz_*' ]] || die "there are no fuzz targets in tests/fuzz."
   compile fuzz --target "${targets[@]}"
   for target in "${targets[@]}"; do
     format=${target#fuzz_}
-    fuzz_one "$target" "build/fuzz/corpus/$format" "tests/fuzz/corpus/$format" "$seconds"
+    fuzz_one "$target" "tests/fuzz/corpus/$format" "$seconds" || failed+=("$format")
   done
+  fuzz_table
+  ((${#failed[@]} == 0)) || die "failed: ${failed[*]}; the inputs are in ${SUPPLE_FUZZ_DIR:-build/fuzz}/crashes."
   say "no crash in ${#targets[@]} targets of $seconds s each"
 }
 
 fuzz_one() {
-  local target=$1 finds=$2 seeds=$3 seconds=$4 program
+  local target=$1 seeds=$2 seconds=$3 program folder=${SUPPLE_FUZZ_DIR:-build/fuzz} log status=0
+  local finds=$folder/corpus/${target#fuzz_}
+  log=$folder/$target.log
   program=$(find build/fuzz -type f -name "$target" -perm -u+x -print -quit)
-  mkdir -p "$finds" build/fuzz/crashes
+  mkdir -p "$finds" "$folder/crashes"
   say "$target for $seconds s"
   local corpora=("$finds")
   [[ -d $seeds ]] && corpora+=("$seeds")
   "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix=build/fuzz/crashes/ "${corpora[@]}" 2>build/fuzz/"$target".log ||
-    { tail -n 40 build/fuzz/"$target".log >&2; die "$target failed; the input is in build/fuzz/crashes."; }
+    -artifact_prefix="$folder/crashes/${target#fuzz_}-" "${corpora[@]}" 2>"$log" || status=1
+  ((status == 0)) || tail -n 40 "$log" >&2
+  # Target, executions, seconds, branches seen by the seeds and finds there were, and by all at the end.
+  awk -v name="${target#fuzz_}" -v failed="$status" '
+    /INITED cov: / { before = $4 } / cov: / { after = $4; runs = substr($1, 2) } /DONE / { runs = substr($1, 2) }
+    /^Done / { runs = $2; seconds = $5 }
+    END { print name, runs + 0, seconds + 0, before + 0, after + 0, failed }' OFS='\t' "$log" >>"$folder/counts.tsv"
+  return $status
+}
+
+# All that was counted so far, target by target, as docs/verification.md has it.
+fuzz_table() {
+  echo "| reader | executions | seconds | branches, seeds → all | failures |"
+  echo "|---|---|---|---|---|"
+  awk -F'\t' '{ runs[$1] += $2; seconds[$1] += $3; if (!($1 in first)) first[$1] = $4; if ($5 > last[$1]) last[$1] = $5; failed[$1] += $6 }
+    END { for (name in runs) printf "| %s | %d | %d | %d → %d | %d |\n", name, runs[name], seconds[name], first[name], last[name], failed[name] }' \
+    "${SUPPLE_FUZZ_DIR:-build/fuzz}/counts.tsv" | sort
 }
 
 verb_install() {
@@ -473,7 +516,8 @@ verb_help() {
   tsan             two threads with one character under the thread sanitizer
   alone            the runtime built with nothing but Eigen
   nightly          soft motion in every place and size, flesh of any kind in every clip: the long form of tests
-  fuzz [seconds]   every file reader against hostile input, 30 s each
+  fuzz [seconds] [readers]   every file reader, or those named, against hostile input, 30 s each;
+                   goes on from what earlier runs have found
   tidy             clang-tidy over what changed in the code, shellcheck over the scripts
   format [--check] formats the code, or says what is not formatted
   fresh [verbs]    clones the last commit into a bare Debian 12 and runs demo and test there;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of domains against the full simulation of the same mesh: an arm of three parts, a tree shaped like a Y, and
-// what more coordinates bring.
+// Trees of domains against the full simulation of the same mesh: an arm of three parts, a tree shaped like a Y, a
+// ring that is closed by a constraint, and what more coordinates bring.
 #include "bench/domain_truth.h"
 
 #include "samples/domain_scenes.h"
@@ -23,6 +23,7 @@ struct TruthBody {
   TetMesh mesh;
   std::vector<Index> labels = {}, held = {};
   Vec3 pull;  ///< under which it hangs [m/s²]
+  bool loops = false;
 };
 
 TruthBody truth_arm() {
@@ -50,10 +51,25 @@ TruthBody truth_y() {
   return y;
 }
 
+/// A frame of four beams that stands on one of them: its parts touch in a ring, which is closed at the roof.
+TruthBody truth_ring() {
+  const samples::CellBox boxes[] = {{{0, 0, 0}, {20, 2, 2}, 0},
+                                    {{0, 2, 0}, {2, 14, 2}, 1},
+                                    {{18, 2, 0}, {20, 14, 2}, 2},
+                                    {{0, 14, 0}, {20, 16, 2}, 3}};
+  samples::CellBody<TetMesh> cells = samples::tetrahedra_of(boxes, 0.03);
+  TruthBody ring{.name = "ring", .mesh = cells.mesh, .labels = cells.labels, .pull = Vec3(6, 0, 0), .loops = true};
+  set_uniform_material(ring.mesh, {.name = "soft", .young = 1e6, .poisson = 0.35, .density = 700});
+  for (const Index v : vertices_at_zero(ring.mesh.vertices, 1))
+    if (std::abs(ring.mesh.vertices[to_size(v)].x() - 0.3) < 0.13) ring.held.push_back(v);
+  return ring;
+}
+
 Result<DomainModel> domains_of(const TruthBody& body, int size) {
   SplitSettings settings;
   settings.fixed = body.held;
   settings.size = size;
+  settings.close_loops = body.loops;
   const Result<TreePlan> plan = split_mesh(body.mesh, body.labels, settings);
   SUPPLE_RETURN_IF_ERROR(plan);
   Result<DomainBuild> build = build_domains(*plan);
@@ -129,7 +145,7 @@ Status add_body(Report& report, const TruthBody& truth, bool quick) {
 }  // namespace
 
 void add_domain_truth(Report& report, const Options& options) {
-  for (const TruthBody& truth : {truth_arm(), truth_y()})
+  for (const TruthBody& truth : {truth_arm(), truth_y(), truth_ring()})
     if (const Status added = add_body(report, truth, options.quick); !added.ok())
       report.add({.table = "domains/truth", .row = truth.name, .metric = "sag_ratio", .error = added.error().message});
 }

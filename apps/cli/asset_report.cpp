@@ -172,8 +172,10 @@ void add_domains(ReportRows& out, const DomainModel& model) {
                                  {"coordinates", part.size()}});
   }
   out.list("parts", lines);
+  if (!model.closures.empty()) out.row("loops", "{} held together", model.closures.size());
   out.row("surface", "{} vertices, {} triangles", model.surface.vertex_count(), model.surface.triangles.size());
   out.json["domains"] = model.domain_count();
+  out.json["loops"] = model.closures.size();
   out.json["depth"] = model.depth();
   out.json["coordinates"] = model.size();
   out.json["mass"] = model.mass();

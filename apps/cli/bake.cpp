@@ -156,6 +156,8 @@ Json parts_json(const BakedClipReport& clip, double height) {
 
 void fill_json(const std::string& input, const SoftCharacter& soft, const BakeReport& report, Json& out) {
   out["input"] = input;
+  if (const Result<const CharacterEngine*> engine = engine_of(soft.asset()); engine.ok())
+    out["engine"] = (*engine)->name();
   for (const auto& file : report.files) out["files"].push_back(file.string());
   fill_body(soft.asset(), out);
   out["height_m"] = report.height;
@@ -227,7 +229,7 @@ Soft soft_from_asset(const Options& options, Source source) {
   SUPPLE_RETURN_IF_ERROR(asset);
   const Result<const CharacterEngine*> engine = engine_of(*asset);
   if (!engine.ok()) return about(options.asset, engine.error());
-  if (options.engine_given && (*engine)->name() != options.engine)
+  if (!options.engine.empty() && (*engine)->name() != options.engine)
     return usage_error(
         fmt::format("{} holds {}, which is the engine \"{}\"'s; leave --engine out, or build one for \"{}\"",
                     options.asset, contents_of(*asset), (*engine)->name(), options.engine));
@@ -238,8 +240,7 @@ Soft soft_from_asset(const Options& options, Source source) {
 
 /// Built, or found in the cache.
 Soft soft_from_source(const Options& options, Source source, BuildCache* cache, Session& session) {
-  const Result<const CharacterEngine*> engine =
-      options.engine_given ? find_engine(options.engine) : baking_engine(source->recipe);
+  const Result<const CharacterEngine*> engine = find_baking_engine(options.engine, *source);
   SUPPLE_RETURN_IF_ERROR(engine);
   return (*engine)->build(std::move(source), session.progress, cache != nullptr ? *cache : StageStore::none());
 }
@@ -248,7 +249,7 @@ Soft soft_from_source(const Options& options, Source source, BuildCache* cache, 
 Status bake_still(const Options& options, const std::string& input, const std::filesystem::path& output,
                   Session& session, Json& out) {
   const bool for_characters = !options.clips.empty() || !options.motions.empty() || !options.asset.empty() ||
-                              options.helper_bones > 0 || options.engine_given || options.from || options.to ||
+                              options.helper_bones > 0 || !options.engine.empty() || options.from || options.to ||
                               !options.gravity.empty() || !options.feel.empty() || options.coordinates;
   if (for_characters || (!options.format.empty() && options.format != "glb"))
     return usage_error(
@@ -445,10 +446,8 @@ RunCommand add(CLI::App& app) {
   app.add_option("--asset", options->asset, "The character's asset, built by `supple build`; clips may be new")
       ->type_name("FILE");
   add_bake_options(app, *options);
-  const CLI::Option* engine = app.get_option("--engine");
   const CLI::Option* preroll = app.get_option("--preroll");
-  return [options, engine, preroll](Session& session) {
-    options->engine_given = engine->count() > 0;
+  return [options, preroll](Session& session) {
     options->preroll_given = preroll->count() > 0;
     return bake(*options, session);
   };

@@ -18,7 +18,7 @@ struct BakeOptions : CharacterOptions {
   std::optional<double> drag;
   double rate = 0, preroll = 2;
   int helper_bones = 0;
-  bool pack = false, engine_given = false, preroll_given = false;
+  bool pack = false, preroll_given = false;
   StageStore* parts = &StageStore::none();  ///< where parts of clips are found that were solved before
 };
 

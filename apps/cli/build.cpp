@@ -88,6 +88,20 @@ void write_text(const Options& options, const SubspaceBuild& build, std::size_t 
   session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes) / (1 << 20));
 }
 
+/// Where the loops of a tree are closed, in words.
+std::vector<std::string> loops_of(const DomainModel& model) {
+  std::vector<std::string> lines;
+  const auto bearer = [&](Index site) -> const std::string& {
+    const Domain& domain = model.domains[to_size(model.domains[to_size(site)].parent)];
+    return model.part_names[to_size(domain.part)];
+  };
+  for (const DomainClosure& loop : model.closures)
+    lines.push_back(fmt::format("\"{}\" and {} are held together{}", bearer(loop.first),
+                                loop.second < 0 ? "the ground" : fmt::format("\"{}\"", bearer(loop.second)),
+                                loop.give > 0 ? fmt::format(" by a spring of {:.4g} N/m", 1 / loop.give) : ""));
+  return lines;
+}
+
 /// Writes a tree of reduced parts and tells what it is made of.
 Status write_tree(const Options& options, const DomainBuild& build, Session& session) {
   const DomainModel& model = build.model;
@@ -98,6 +112,7 @@ Status write_tree(const Options& options, const DomainBuild& build, Session& ses
                model.depth(), model.mass(), model.size());
   for (std::size_t p = 0; p < model.parts.size(); ++p) {
     const PartReport& part = build.parts[p];
+    if (part.elements == 0 && part.size == 0) continue;  // the end of a closed loop
     session.line(
         "domain        {}: {} elements, {}", model.part_names[p], part.elements,
         part.size == 0 ? "rigid" : fmt::format("{} coordinates from {:.4g} Hz", part.size, part.lowest_frequency));
@@ -112,6 +127,7 @@ Status write_tree(const Options& options, const DomainBuild& build, Session& ses
                                        {"force_error", part.force_error},
                                        {"seconds", part.seconds}});
   }
+  for (const std::string& loop : loops_of(model)) session.line("loop          {}", loop);
   if (!model.anchored()) session.line("fixed         nothing: the object is free");
   session.line("time          {:.2f} s", build.seconds);
   session.line("written       {} ({:.1f} MiB)", options.output, static_cast<double>(bytes.size()) / (1 << 20));
@@ -120,6 +136,7 @@ Status write_tree(const Options& options, const DomainBuild& build, Session& ses
   session.result["domains"] = model.domain_count();
   session.result["coordinates"] = model.size();
   session.result["depth"] = model.depth();
+  session.result["loops"] = model.closures.size();
   session.result["mass"] = model.mass();
   session.result["bytes"] = bytes.size();
   session.result["timing"] = {{"build_s", build.seconds}};

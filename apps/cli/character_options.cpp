@@ -13,10 +13,14 @@ std::string list_engines() {
 }
 
 void add_character_options(CLI::App& app, CharacterOptions& options) {
-  app.add_option("--engine", options.engine, "What moves the flesh [posespace]:\n" + list_engines())->type_name("NAME");
-  app.add_option("--quality", options.quality,
-                 "How near to the simulation of every vertex [good]: draft is quickly built, good is for games, final\n"
-                 "takes minutes; a bake of that quality has every vertex free, as with --engine full")
+  app.add_option("--engine", options.engine,
+                 "What moves the flesh [posespace; full where a bake takes less time so]:\n" + list_engines())
+      ->type_name("NAME");
+  app.add_option(
+         "--quality", options.quality,
+         "How near to the simulation of every vertex [good]: draft is quickly built, good is for games, final\n"
+         "takes minutes. Bakes of final quality have every vertex free, as with --engine full, and so have good\n"
+         "ones of characters with some seconds of clips, since that takes less time than to teach a model")
       ->check(CLI::IsMember({"draft", "good", "final"}).description(""))
       ->type_name("draft|good|final");
   app.add_option("--feel", options.feel,

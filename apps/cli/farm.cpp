@@ -125,7 +125,6 @@ std::vector<std::string> words_of(const std::vector<CLI::Option*>& options) {
 Result<BakeOptions> options_from(const std::vector<std::string>& words) {
   BakeOptions options;
   options.engine = engine_name;
-  options.engine_given = true;
   CLI::App app;
   add_bake_options(app, options);
   try {
@@ -193,7 +192,7 @@ Status plan_character(const Options& options, const std::string& input, Plan& pl
     const Clip& clip = source->character.clips[to_size(index)];
     const Result<SimulateSettings> simulate = clip_settings(source->rig, clip, *settings);
     if (!simulate.ok()) return about(input, simulate.error());
-    clips.push_back({plan.characters.size(), input, clip, index, (*engine)->parts_of(clip, *simulate)});
+    clips.push_back({plan.characters.size(), input, clip, index, (*engine)->parts_of(source->recipe, clip, *simulate)});
   }
   const std::filesystem::path output = plan.folder / output_for(options, input).filename();
   for (const PlannedCharacter& other : plan.characters)
@@ -431,7 +430,6 @@ RunCommand add(CLI::App& app) {
       "  supple farm bake hero.glb -o shots --scheduler local --slots 2\n");
   const auto options = std::make_shared<Options>();
   options->engine = engine_name;
-  options->engine_given = true;
   app.add_option("WHAT", options->what, "bake; tasks are started by it")
       ->required()
       ->check(CLI::IsMember({"bake", "task"}).description(""))

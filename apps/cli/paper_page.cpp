@@ -106,11 +106,42 @@ class PageWriter {
   }
 
   void add_pictures(const std::vector<ReportPicture>& pictures) {
-    if (pictures.empty()) return;
     body_ += "<section id=\"pictures\"><h2>Drawings and films</h2>\n";
-    for (const ReportPicture& picture : pictures)
-      body_ += fmt::format("<figure><img alt=\"{0}\" src=\"{1}\"><figcaption>{0}</figcaption></figure>\n",
-                           xml_escaped(picture.name), encode_data_uri(picture.media_type, picture.bytes));
+    bool any = false;
+    for (const ReportPicture& picture : pictures) {
+      if (is_live(picture)) continue;
+      any = true;
+      const std::string source = encode_data_uri(picture.media_type, picture.bytes), name = xml_escaped(picture.name);
+      body_ += picture.media_type.starts_with("video/")
+                   ? fmt::format(
+                         "<figure><video controls loop muted src=\"{}\"></video><figcaption>{}</figcaption></figure>\n",
+                         source, name)
+                   : fmt::format("<figure><img alt=\"{0}\" src=\"{1}\"><figcaption>{0}</figcaption></figure>\n", name,
+                                 source);
+    }
+    if (!any)
+      body_ +=
+          "<p class=\"missing\">There are none in the folder figures of this machine: ./go bench makes them.</p>\n";
+    body_ += "</section>\n";
+  }
+
+  /// Pages within the page: megabytes that nothing unpacks before somebody asks.
+  void add_live(const std::vector<ReportPicture>& pictures) {
+    body_ += "<section id=\"live\"><h2>Live characters</h2>\n";
+    bool any = false;
+    for (const ReportPicture& picture : pictures) {
+      if (!is_live(picture)) continue;
+      any = true;
+      const std::string text = encode_data_uri("", picture.bytes);
+      body_ += fmt::format(
+          "<figure class=\"live\"><button type=\"button\">Play with {0}</button>"
+          "<script type=\"text/plain\">{1}</script><figcaption>{0}, simulated in this page</figcaption></figure>\n",
+          xml_escaped(picture.name), std::string_view(text).substr(text.find(',') + 1));
+    }
+    if (!any)
+      body_ +=
+          "<p class=\"missing\">There are none in the folder figures of this machine: ./go web, then ./go bench makes "
+          "them.</p>\n";
     body_ += "</section>\n";
   }
 
@@ -120,6 +151,8 @@ class PageWriter {
   }
 
  private:
+  static bool is_live(const ReportPicture& picture) { return picture.media_type == "text/html"; }
+
   void add_item(const Json& item) {
     const std::string name = item.value("item", std::string());
     if (!name.empty()) ++page_.figures;
@@ -267,6 +300,7 @@ ReportPage make_report_page(const std::string& machine, const std::vector<Measur
   for (const Json& paper : papers().at("papers")) writer.add_paper(paper);
   writer.add_others();
   writer.add_pictures(pictures);
+  writer.add_live(pictures);
   ReportPage page = writer.take();
   page.html = filled(report_parts::page, {{"style", std::string(report_parts::style)},
                                           {"script", std::string(report_parts::script)},

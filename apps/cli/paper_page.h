@@ -8,10 +8,10 @@
 
 namespace supple {
 
-/// A drawing or film of the results folder that goes into the page.
+/// A drawing, a film or a live page of the results folder that goes into the report.
 struct ReportPicture {
   std::string name;        ///< "subspace_spoon_trajectories"
-  std::string media_type;  ///< "image/svg+xml"
+  std::string media_type;  ///< "image/svg+xml"; "text/html": a page of `supple view`, which starts when somebody asks
   std::string bytes;
 };
 

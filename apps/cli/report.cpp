@@ -65,7 +65,19 @@ Result<std::string> choose_machine(const fs::path& results, const std::string& n
       fmt::format("there are no results of a machine \"{}\", but of {}", named, fmt::join(machines, ", ")));
 }
 
-/// What --plots drew, and films, in order of their names.
+/// What a file of the folder is to a browser; empty: nothing for the report.
+std::string_view media_type_of(const fs::path& file) {
+  static constexpr std::pair<std::string_view, std::string_view> kinds[] = {{".svg", "image/svg+xml"},
+                                                                            {".png", "image/png"},
+                                                                            {".webp", "image/webp"},
+                                                                            {".mp4", "video/mp4"},
+                                                                            {".html", "text/html"}};
+  for (const auto& [ending, type] : kinds)
+    if (file.extension() == ending) return type;
+  return {};
+}
+
+/// What --plots drew, films, and pages of characters, in order of their names.
 Result<std::vector<ReportPicture>> read_pictures(const fs::path& folder) {
   std::vector<ReportPicture> pictures;
   std::vector<fs::path> files;
@@ -73,11 +85,11 @@ Result<std::vector<ReportPicture>> read_pictures(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, none)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
-    const bool drawing = file.extension() == ".svg";
-    if (!drawing && file.extension() != ".png") continue;
+    const std::string_view type = media_type_of(file);
+    if (type.empty()) continue;
     const Result<std::string> bytes = read_file(file);
     SUPPLE_RETURN_IF_ERROR(bytes);
-    pictures.push_back({file.stem().string(), drawing ? "image/svg+xml" : "image/png", *bytes});
+    pictures.push_back({file.stem().string(), std::string(type), *bytes});
   }
   return pictures;
 }
@@ -110,12 +122,14 @@ Status write_report(const Options& options, Session& session) {
 }
 
 RunCommand add(CLI::App& app) {
-  describe(app,
-           "Makes one page (.html) with every table and figure of the four papers: what was published beside what\n"
-           "`supple bench` has measured, the machine, and the command that measures it again. What is missing or\n"
-           "broken is in red. The page needs nothing else: open it from the disk.\n",
-           "  supple report -o report.html\n"
-           "  supple report -o report.html --results bench/results --machine epyc-avx2-2core\n");
+  describe(
+      app,
+      "Makes one page (.html) with every table and figure of the four papers: what was published beside what\n"
+      "`supple bench` has measured, the machine, and the command that measures it again. What is missing or\n"
+      "broken is in red. Drawings, films (.svg, .png, .webp, .mp4) and pages of `supple view` (.html) in the folder\n"
+      "figures beside the numbers are put in. The page needs nothing else: open it from the disk.\n",
+      "  supple report -o report.html\n"
+      "  supple report -o report.html --results bench/results --machine epyc-avx2-2core\n");
   const auto options = std::make_shared<Options>();
   app.add_option("-o,--output", options->output, "The page to write")->required()->type_name("FILE.html");
   app.add_option("--results", options->results, "The folder with a folder of results for each machine [bench/results]")

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "scene_report.h"
 #include "supple/pipeline/object/domain_scene.h"
+#include "supple/pipeline/object/same_body.h"
 #include "supple/pipeline/object/simulate_scene.h"
 
 #include <memory>
@@ -52,7 +53,10 @@ Status simulate(const Options& options, Session& session) {
   how.resume = options.resume;
   how.save_state = options.save_state;
   how.force = session.force;
-  if (!options.asset.empty()) scene->mesh = options.asset;
+  if (!options.asset.empty()) {
+    SUPPLE_RETURN_IF_ERROR(check_same_body(*scene, options.asset));
+    scene->mesh = options.asset;
+  }
   if (std::filesystem::path(options.output).extension() == ".pc2")
     how.point_cache = options.output;
   else if (!options.output.empty())
@@ -90,7 +94,7 @@ RunCommand add(CLI::App& app) {
            "  supple simulate push.toml --resume half.state -o rest.pc2 --save-state end.state\n");
   const auto options = std::make_shared<Options>();
   app.add_option("SCENE", options->scene, "A scene (.toml)")->required()->type_name("");
-  app.add_option("--asset", options->asset, "The model, instead of the scene's mesh")->type_name("FILE");
+  app.add_option("--asset", options->asset, "The model that was built of the scene")->type_name("FILE");
   app.add_option("-o,--output", options->output, "Folder, or a file ending in .pc2, instead of the scene's folder")
       ->type_name("PATH");
   app.add_option("--resume", options->resume, "Begin with a saved state")->type_name("FILE");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "surface_renderer.h"
 
+#include "ambient_occlusion.h"
 #include "gl_objects.h"
 #include "shaders.h"
 
@@ -162,17 +163,25 @@ struct Frame {
   std::vector<GpuMesh> meshes;
 };
 
+/// From the world to the picture, with depths for what lies on the stage.
+Matrix4 view_projection(const DrawSetup& setup, const Frame& frame, double aspect) {
+  const double middle = (frame.center - frame.eye).dot(frame.axes.forward), reach = 1.05 * frame.half;
+  const double far = std::max(middle + reach, 1e-6), near = std::max(middle - reach, 1e-3 * far);
+  return perspective(tangent(setup.camera), aspect, near, far) * world_to(frame.axes, frame.eye);
+}
+
 }  // namespace
 
 struct SurfaceRenderer::Parts {
   const GlApi& gl;
   GlProgram body, depth, contact, floor, blur, backdrop;
+  AmbientOcclusion occlusion;
   Target shadow, floor_map, spare;
   GlVertexArray nothing;
   GlTexture white;
   std::map<std::shared_ptr<const Image>, GlTexture> textures;
 
-  Parts(const GlApi& api, std::vector<GlProgram>& programs)
+  Parts(const GlApi& api, std::vector<GlProgram>& programs, AmbientOcclusion ambient_occlusion)
       : gl(api),
         body(std::move(programs[0])),
         depth(std::move(programs[1])),
@@ -180,6 +189,7 @@ struct SurfaceRenderer::Parts {
         floor(std::move(programs[3])),
         blur(std::move(programs[4])),
         backdrop(std::move(programs[5])),
+        occlusion(std::move(ambient_occlusion)),
         shadow(api, GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT, GL_DEPTH_ATTACHMENT, shadow_size),
         floor_map(api, GL_RG16F, GL_RG, GL_COLOR_ATTACHMENT0, floor_size),
         spare(api, GL_RG16F, GL_RG, GL_COLOR_ATTACHMENT0, floor_size),
@@ -195,7 +205,8 @@ struct SurfaceRenderer::Parts {
   void set_floor(const GlProgram& program, const Frame& frame) const;
   void set_light(const GlProgram& program, const Frame& frame) const;
   void draw_backdrop(const DrawSetup& setup, const Frame& frame, double aspect);
-  void draw_bodies(const DrawSetup& setup, const Frame& frame, double aspect);
+  void draw_occlusion(const DrawSetup& setup, const Frame& frame, int width, int height);
+  void draw_bodies(const DrawSetup& setup, const Frame& frame, int width, int height);
 
   Matrix4 light_projection(const Frame& frame) const {
     const Vec3 right = frame.key.cross(Vec3::UnitY()).normalized();
@@ -329,14 +340,25 @@ void SurfaceRenderer::Parts::draw_backdrop(const DrawSetup& setup, const Frame& 
   gl.DrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-void SurfaceRenderer::Parts::draw_bodies(const DrawSetup& setup, const Frame& frame, double aspect) {
+void SurfaceRenderer::Parts::draw_occlusion(const DrawSetup& setup, const Frame& frame, int width, int height) {
+  occlusion.clear();
+  if (setup.occlusion_radius <= 0) return;
+  const double aspect = static_cast<double>(width) / height, t = tangent(setup.camera);
+  const SeenThrough view{frame.eye, frame.axes.forward, t * aspect * frame.axes.right, t * frame.axes.up};
+  occlusion.compute(width, height, view, setup.occlusion_radius * frame.half, [&](const GlProgram& program) {
+    program.set("view_projection", view_projection(setup, frame, aspect));
+    draw_meshes(program, frame);
+  });
+}
+
+void SurfaceRenderer::Parts::draw_bodies(const DrawSetup& setup, const Frame& frame, int width, int height) {
   gl.Enable(GL_DEPTH_TEST);
   body.use();
   set_light(body, frame);
-  const double middle = (frame.center - frame.eye).dot(frame.axes.forward), reach = 1.05 * frame.half;
-  const double far = std::max(middle + reach, 1e-6), near = std::max(middle - reach, 1e-3 * far);
-  body.set("view_projection",
-           Matrix4(perspective(tangent(setup.camera), aspect, near, far) * world_to(frame.axes, frame.eye)));
+  bind(GL_TEXTURE2, occlusion.texture());
+  body.set("occlusion", 2);
+  body.set("pixel", Eigen::Vector2f(1.0f / static_cast<float>(width), 1.0f / static_cast<float>(height)));
+  body.set("view_projection", view_projection(setup, frame, static_cast<double>(width) / height));
   body.set("key", Vector3(frame.key.cast<float>()));
   body.set("fill", Vector3(frame.fill.cast<float>()));
   body.set("gloss", static_cast<float>(setup.gloss));
@@ -363,7 +385,9 @@ Result<SurfaceRenderer> SurfaceRenderer::create(const GlApi& gl) {
     SUPPLE_RETURN_IF_ERROR(program);
     programs.push_back(std::move(*program));
   }
-  return SurfaceRenderer(std::make_unique<Parts>(gl, programs));
+  Result<AmbientOcclusion> occlusion = AmbientOcclusion::create(gl);
+  SUPPLE_RETURN_IF_ERROR(occlusion);
+  return SurfaceRenderer(std::make_unique<Parts>(gl, programs, std::move(*occlusion)));
 }
 
 void SurfaceRenderer::draw(const DrawSetup& setup, GLuint framebuffer, int width, int height) {
@@ -372,6 +396,7 @@ void SurfaceRenderer::draw(const DrawSetup& setup, GLuint framebuffer, int width
   gl.Disable(GL_FRAMEBUFFER_SRGB);
   parts_->draw_shadow_map(frame);
   if (setup.floor_height) parts_->draw_floor_map(frame);
+  parts_->draw_occlusion(setup, frame, width, height);
   gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
   gl.Viewport(0, 0, width, height);
   gl.Enable(GL_FRAMEBUFFER_SRGB);
@@ -380,7 +405,7 @@ void SurfaceRenderer::draw(const DrawSetup& setup, GLuint framebuffer, int width
   gl.Clear(GL_DEPTH_BUFFER_BIT);
   const double aspect = static_cast<double>(width) / height;
   parts_->draw_backdrop(setup, frame, aspect);
-  parts_->draw_bodies(setup, frame, aspect);
+  parts_->draw_bodies(setup, frame, width, height);
 }
 
 }  // namespace supple

@@ -4,7 +4,8 @@
 // The same light as pictures/render.h, which does without OpenGL: a warm key light from the upper left of the camera, a
 // cool fill light and the sky, in linear light. Added: bodies cast soft shadows on themselves and on an invisible
 // floor, and darken it where they are near,
-//   contact(x, z) = blur of max over what is above the floor at (x, z) of exp(−height / reach).
+//   contact(x, z) = blur of max over what is above the floor at (x, z) of exp(−height / reach),
+// and less of the sky reaches folds (ambient_occlusion.h).
 #pragma once
 
 #include "gl_api.h"
@@ -36,6 +37,8 @@ struct DrawSetup {
   /// What light and shadow are laid out for, if not just for the meshes: films keep it, so that what is still stays so.
   std::optional<Bounds> stage;
   double gloss = 0.2;
+  double occlusion_radius =
+      0.2;  ///< of what takes light from the sky, over half the size of what is drawn; 0: nothing does
   Color background_top = hex_color(0xe9e8e5);
   Color background_bottom = hex_color(0xc2c7ce);
 };

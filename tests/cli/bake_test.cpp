@@ -68,6 +68,20 @@ TEST_F(BakeCommand, ThePlayedFileMovesAsFarAsTheReportSays) {
   EXPECT_LT(largest_distance(played(before, "wave", 1), played(after, "wave", 1)), 1e-5 * height);
 }
 
+// What nobody has set is simulated in full where clips are short; the report says so, and both engines move it alike.
+TEST_F(BakeCommand, ShortClipsAreBakedWithEveryVertexFree) {
+  const std::vector<std::string> words = {"bake", "mascot.glb", "-o", "soft.glb", "--clip", "hop", "--tets", "800"};
+  const nlohmann::json all = supple_json(words);
+  EXPECT_EQ(all["engine"], "full");
+  EXPECT_TRUE(all["clips"][0]["loop"]);
+  EXPECT_LT(all["clips"][0]["loop_gap"].get<double>(), 1e-3);
+  std::vector<std::string> drafted = words;
+  drafted.insert(drafted.end(), {"--quality", "draft", "--force"});
+  const nlohmann::json few = supple_json(drafted);
+  EXPECT_EQ(few["engine"], "posespace");
+  EXPECT_NEAR(few["clips"][0]["peak_percent"].get<double>() / all["clips"][0]["peak_percent"].get<double>(), 1, 0.3);
+}
+
 TEST_F(BakeCommand, StartsSettledWithoutALoop) {
   ASSERT_EQ(supple(quick({"bake", "mascot.glb", "-o", "soft.glb", "--clip", "walk", "--loop", "none"})).code, 0);
   const RawCharacter before = read("mascot.glb"), after = read("soft.glb");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The book: its commands exist with the options that it gives them, those marked <!-- run --> are run, its links lead
-// somewhere, the files it names are there, and what the code knows stands in it as the code says.
+// The book: its commands exist with the options that it gives them, those marked <!-- run --> are run, others are by
+// night or say why not, its links lead somewhere, the files it names are there, and what the code knows stands in it as
+// the code says.
 #include "run_cli.h"
 #include "supple/pipeline/character/recipe_keys.h"
 
@@ -26,7 +27,7 @@ std::vector<fs::path> documents() {
 
 struct Block {
   std::string language;
-  bool run = false;  ///< <!-- run --> stands before it
+  std::string mark;  ///< the line before it: <!-- run -->, <!-- run nightly --> or <!-- not run: … -->
   std::vector<std::string> lines;
 };
 
@@ -43,7 +44,7 @@ Document read_document(const fs::path& file) {
   for (std::string line; std::getline(text, line);) {
     if (line.starts_with("```")) {
       inside = !inside;
-      if (inside) document.blocks.push_back({line.substr(3), before == "<!-- run -->", {}});
+      if (inside) document.blocks.push_back({line.substr(3), before, {}});
     } else if (inside) {
       document.blocks.back().lines.push_back(line);
     } else {
@@ -177,29 +178,78 @@ TEST_F(Docs, TheCheckOfCommandsSeesFaults) {
             (std::vector<std::string>{"./go web", "./supple view a.glb -o b.html"}));
 }
 
+TEST_F(Docs, EveryBlockOfCommandsIsRunOrSaysWhyNot) {
+  static const std::regex mark("<!-- (run|run nightly|not run: .+) -->");
+  for (const fs::path& file : documents())
+    for (const Block& block : read_document(file).blocks) {
+      if (block.language != "sh") continue;
+      EXPECT_TRUE(std::regex_match(block.mark, mark)) << file << ": " << block.lines.at(0);
+    }
+}
+
+/// Runs a block as a script in the folder of its page; empty, or what went wrong.
+std::string fault_of_block(const fs::path& place, const std::vector<std::string>& lines) {
+  std::string script = "set -e\ncd '" + place.string() + "'\nPATH='" + place.string() + "':$PATH\n";
+  for (const std::string& line : lines) script += line + "\n";
+  spill(place / "script", script);
+  const int status =
+      std::system(("sh '" + (place / "script").string() + "' >'" + (place / "said").string() + "' 2>&1").c_str());
+  return status == 0 ? "" : script + slurp(place / "said");
+}
+
+/// A folder in which readers stand: the top of a clone that has been built.
+void make_clone(const fs::path& place) {
+  if (fs::exists(place)) return;
+  fs::create_directories(place);
+  fs::copy(top / "examples", place / "examples", fs::copy_options::recursive);  // scenes write beside themselves
+  fs::create_symlink(SUPPLE_CLI, place / "supple");
+}
+
 TEST_F(Docs, CommandsThatAreMarkedAreRun) {
-  fs::create_directories(folder / "bin");
-  fs::create_symlink(SUPPLE_CLI, folder / "bin/supple");
   std::size_t count = 0;
   for (const fs::path& file : documents()) {
     const fs::path place = folder / file.stem();  // the blocks of a page follow each other
     for (const Block& block : read_document(file).blocks) {
-      if (!block.run) continue;
+      if (block.mark != "<!-- run -->") continue;
       ++count;
-      fs::create_directories(place);
-      std::error_code there;
-      if (!fs::exists(place / "examples"))  // scenes write beside themselves
-        fs::copy(top / "examples", place / "examples", fs::copy_options::recursive);
-      fs::create_symlink(SUPPLE_CLI, place / "supple", there);
-      std::string script = "set -e\ncd '" + place.string() + "'\nPATH='" + (folder / "bin").string() + "':$PATH\n";
-      for (const std::string& line : block.lines) script += line + "\n";
-      spill(folder / "script", script);
-      const std::string said = (folder / "said").string();
-      const int status = std::system(("sh '" + (folder / "script").string() + "' >'" + said + "' 2>&1").c_str());
-      EXPECT_EQ(status, 0) << file << "\n" << script << slurp(said);
+      make_clone(place);
+      EXPECT_EQ(fault_of_block(place, block.lines), "") << file;
     }
   }
-  EXPECT_GE(count, 4u);
+  EXPECT_GE(count, 7u);
+}
+
+/// Commands of readers who have a character, its baked file, a tree, a beam and a spoon. Lines that begin with ./go are
+/// tests of their own; pages need what ./go web builds, and pictures supple_gallery.
+TEST_F(Docs, CommandsThatTakeLongAreRunByNight) {
+  if (std::getenv("SUPPLE_NIGHTLY") == nullptr) GTEST_SKIP() << "it takes an hour; ./go nightly does it";
+  const fs::path built = fs::path(SUPPLE_CLI).parent_path();
+  const bool pages = fs::exists(built / "../web/view.html"), pictures = fs::exists(built / "supple_gallery");
+  const fs::path things = folder / "things";
+  make_clone(things);
+  ASSERT_EQ(
+      fault_of_block(things, {"supple example x_shape", "mv x_shape.glb hero.glb", "rm x_shape.toml",
+                              "supple init hero.glb", "sed -i 's/^tets = .*/tets = 1500/' hero.toml",
+                              "supple build hero.toml -o hero.supple --quality draft",
+                              "supple bake hero.toml -o hero_soft.glb --quality draft", "supple example tree",
+                              "supple build examples/beam_model.toml -o beam.supple",
+                              "supple mesh hero.glb -o beam.msh --tets 1000", "supple convert hero.glb spoon.obj",
+                              "mkdir first", "supple example x_shape -o first", "cp hero_soft.glb first/soft.glb"}),
+      "");
+  for (const fs::path& file : documents())
+    for (const Block& block : read_document(file).blocks) {
+      if (block.mark != "<!-- run nightly -->") continue;
+      for (std::string line : block.lines) {
+        line = std::regex_replace(line, std::regex("^\\./go web && "), "");
+        if (line.starts_with("./go ") || (!pages && line.find("supple view") != line.npos) ||
+            (!pictures && line.find("supple preview") != line.npos))
+          continue;
+        // Readers who try a second command don't mind the file of the first.
+        line = line.substr(0, line.find("  #"));
+        if (line.find("supple ") != line.npos && line.find("haptics") == line.npos) line += " --force";
+        EXPECT_EQ(fault_of_block(things, {line}), "") << file;
+      }
+    }
 }
 
 // ---- links

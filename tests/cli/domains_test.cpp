@@ -2,7 +2,10 @@
 // build, inspect and simulate on a scene of domains, and what they say to bad ones.
 #include "run_cli.h"
 #include "supple/base/types.h"
+#include "supple/io/gltf/read_character.h"
 #include "supple/io/motion/pc2.h"
+#include "supple/rig/motion/sample_clip.h"
+#include "supple/rig/pose.h"
 
 #include <fmt/format.h>
 
@@ -195,6 +198,162 @@ select = "box:0.2,0.2,0,1,1,1"
   EXPECT_NE((run.out + run.err).find("a + b + c"), std::string::npos) << run.out << run.err;
 }
 
+/// A plate around a hole, of four beams, that stands in the ground on the left.
+constexpr const char* frame = R"(mesh = "box"
+gravity = [0, -9.81, 0]
+[box]
+size = [0.4, 0.4, 0.1]
+cells = [8, 8, 2]
+[material]
+young = 3e5
+[[fix]]
+select = "min-x"
+[domains]
+size = 8
+loops = "close"
+[[domain]]
+name = "left"
+select = "all"
+[[domain]]
+name = "low"
+select = "box:0.1,0,0,0.3,0.2,1"
+[[domain]]
+name = "high"
+select = "box:0.1,0.2,0,0.3,0.4,1"
+[[domain]]
+name = "right"
+select = "x>0.3"
+[[track]]
+name = "end"
+select = "max-x"
+[solver]
+kind = "dynamic"
+dt = 0.004
+duration = 0.4
+stiffness_damping = 0.02
+[output]
+directory = "out"
+every = 10
+)";
+
+TEST_F(DomainsCli, ClosesLoopsWhereTheyAreSaidToBe) {
+  const auto run_of = [&](const std::string& more) {
+    spill(folder / "frame.toml", frame + more);
+    CliRun run = supple({"build", "frame.toml", "-o", "frame.supple", "--force", "--json=built.json"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    run = supple({"simulate", "frame.toml", "--asset", "frame.supple", "--force", "--json=run.json"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    const auto told = nlohmann::json::parse(slurp(folder / "run.json"));
+    return std::pair(told["largest_motion_m"].get<double>(), told["largest_gap_m"].get<double>());
+  };
+  // The four touch in two loops: left, low, high and right.
+  const auto [firm, firm_gap] = run_of("");
+  EXPECT_GT(nlohmann::json::parse(slurp(folder / "built.json"))["loops"], 1);
+  const auto [loose, loose_gap] = run_of(
+      "[[loop]]\nbetween = [\"high\", \"right\"]\nstiffness = 1\n"
+      "[[loop]]\nbetween = [\"low\", \"high\"]\nstiffness = 1\n");
+  EXPECT_GT(loose, 1.2 * firm);
+  EXPECT_GT(loose_gap, 3 * firm_gap);
+  // Held on both sides, it hangs between them.
+  const auto [held, held_gap] = run_of("[[fix]]\nselect = \"max-x\"\n");
+  EXPECT_LT(held, 0.5 * firm);
+}
+
+TEST_F(DomainsCli, SaysWhatIsWrongWithLoops) {
+  struct Fault {
+    const char *more, *word;
+  };
+  for (const auto& [more, word] :
+       {Fault{"[[loop]]\nbetween = [\"left\", \"right\"]\n", "don't share a face"},
+        Fault{"[[loop]]\nbetween = [\"left\", \"top\"]\n", "\"top\", which is none of the domains"},
+        Fault{"[[loop]]\nbetween = [\"left\"]\n", "two names"},
+        Fault{"[[loop]]\nbetween = [\"left\", \"left\"]\n", "must name two domains"},
+        Fault{"[[loop]]\nbetween = [\"low\", \"high\"]\nstiffness = -1\n", "must be positive"}}) {
+    spill(folder / "bad.toml", std::string(frame) + more);
+    const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
+    EXPECT_EQ(bad.code, 3) << more;
+    EXPECT_NE(bad.err.find(word), std::string::npos) << bad.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "bad.supple"));
+  }
+  std::string text = frame;
+  text.replace(text.find("size = 8"), 8, "size = 8\ninertia = \"centre\"");
+  spill(folder / "lumped.toml", text);
+  ASSERT_EQ(supple({"build", "lumped.toml", "-o", "lumped.supple"}).code, 0);
+  const CliRun lumped = supple({"simulate", "lumped.toml", "--asset", "lumped.supple"});
+  EXPECT_EQ(lumped.code, 3);
+  EXPECT_NE(lumped.err.find("full inertia"), std::string::npos) << lumped.err;
+}
+
+/// A tail of two parts in the elbow of the example arm, around which bricks are laid.
+TEST_F(DomainsCli, ABoneCarriesWhatIsHeld) {
+  ASSERT_EQ(supple({"example", "arm"}).code, 0);
+  spill(folder / "tail.obj", obj_box(Vec3(0.285, 0, -0.023), Vec3(0.315, 0.4, 0.007), 1));
+  const std::string scene = R"(mesh = "tail.obj"
+[voxels]
+resolution = 24
+[material]
+young = 1e6
+density = 600
+[domains]
+size = 8
+[[domain]]
+name = "root"
+select = "all"
+[[domain]]
+name = "tip"
+select = "y>0.2"
+[[fix]]
+select = "y<0.03"
+[[track]]
+name = "tip"
+select = "max-y"
+[solver]
+kind = "dynamic"
+dt = 0.004
+duration = 0.8
+[output]
+directory = "out"
+every = 20
+[base]
+character = "arm.glb"
+clip = "flex"
+joint = )";
+  spill(folder / "tail.toml", scene + "\"elbow\"\n");
+  CliRun run = supple({"build", "tail.toml", "-o", "tail.supple"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  run = supple({"simulate", "tail.toml", "--asset", "tail.supple", "-o", "swing.pc2", "--json=run.json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const double lag = nlohmann::json::parse(slurp(folder / "run.json"))["largest_motion_m"];
+  EXPECT_GT(lag, 0.002);  // it lags behind the bone
+  EXPECT_LT(lag, 0.2);
+  const PointCache cache = load_pc2(folder / "swing.pc2").value();
+  const RawCharacter arm = read_character(load_gltf(folder / "arm.glb").value(), {}).value();
+  const auto clip = std::find_if(arm.clips.begin(), arm.clips.end(), [](const Clip& c) { return c.name == "flex"; });
+  const Index elbow = find_joint(arm.skeleton, "elbow");
+  const auto bone = [&](const Pose& pose) { return world_matrix(arm.skeleton, pose, elbow); };
+  const Affine rest = bone(rest_pose(arm.skeleton));
+  double away = 0;
+  for (std::size_t k = 0; k < cache.samples.size(); ++k) {
+    Pose pose = rest_pose(arm.skeleton);
+    sample_clip(*clip, 0.08 * static_cast<double>(k), ClipWrap::hold, pose);
+    const Affine moved = bone(pose) * rest.inverse();
+    for (const Vec3& X : {Vec3(0.285, 0, -0.023), Vec3(0.315, 0, 0.007)}) {
+      double nearest = 1;
+      for (const Vec3& x : cache.samples[k]) nearest = std::min(nearest, (x - moved * X).norm());
+      EXPECT_LT(nearest, 1e-4) << k;
+      away = std::max(away, (moved * X - X).norm());
+    }
+  }
+  EXPECT_GT(away, 0.005);  // the held end goes far with it
+  spill(folder / "bad.toml", scene + "\"elbo\"\n");
+  run = supple({"simulate", "bad.toml", "--asset", "tail.supple"});
+  EXPECT_EQ(run.code, 3);
+  EXPECT_NE(run.err.find("did you mean \"elbow\"?"), std::string::npos) << run.err;
+  run = supple({"solve", "tail.toml"});
+  EXPECT_EQ(run.code, 3);
+  EXPECT_NE(run.err.find("[base]"), std::string::npos) << run.err;
+}
+
 TEST_F(DomainsCli, SaysWhatIsWrongInOneSentence) {
   struct Fault {
     const char *from, *to, *word;
@@ -234,6 +393,19 @@ select = "x<0.1"
   struct Fault {
     const char *text, *first, *second;
   };
+  // Two tetrahedra that share a vertex, or an edge: nothing that could hold one on the other.
+  for (const char* second : {"5 6 4 7", "3 4 5 6"}) {
+    spill(folder / "two.mesh", std::string("MeshVersionFormatted 1\nDimension 3\nVertices\n7\n0 0 0 0\n1 0 0 0\n"
+                                           "0 1 0 0\n1 1 1 0\n2 0 0 0\n2 2 0 0\n3 1 2 0\nTetrahedra\n2\n"
+                                           "1 2 3 4 0\n") +
+                                   second + " 0\nEnd\n");
+    spill(folder / "bad.toml",
+          "mesh = \"two.mesh\"\n[material]\nyoung = 1e6\n[[fix]]\nselect = \"min-x\"\n[[domain]]\nname = \"a\"\n"
+          "select = \"all\"\n[[domain]]\nname = \"b\"\nselect = \"x>0.9\"\n");
+    const CliRun bad = supple({"build", "bad.toml", "-o", "bad.supple"});
+    EXPECT_EQ(bad.code, 3) << bad.err;
+    EXPECT_NE(bad.err.find("doesn't share a face"), std::string::npos) << bad.err;
+  }
   for (const auto& [text, first, second] :
        {Fault{
             "[[domain]]\nname = \"a\"\nselect = \"x>0.1\"\n[[domain]]\nname = \"b\"\nselect = \"box:0.2,0,0,1,0.2,1\"\n"

@@ -122,6 +122,36 @@ TEST_F(QuasistaticCli, MeshesCollideAsTheShapesThatTheyAre) {
   expect_refusal(bake_with("mesh = \"box.obj\"\nradius = 2\n"), 3, "radius");
 }
 
+TEST_F(QuasistaticCli, FleshOfARecipeSwingsHoldsAndTurnsByWeightsOfItsOwn) {
+  const auto words = [&](const std::string& flesh, const std::string& more = "") {
+    spill(folder / "r.toml", "input = \"x_shape.glb\"\n[body]\ntets = 1500\n[flesh]\n" + flesh + more);
+    return Words{"bake", "r.toml", "--engine", "quasistatic", "--no-cache", "-o", "c.glb", "--frames", "0:4"};
+  };
+  const auto rms = [&](const std::string& flesh, const std::string& more = "") {
+    const nlohmann::json clip = supple_json(words(flesh, more))["clips"][0];
+    EXPECT_EQ(clip["recovered_steps"], 0);
+    return clip["rms_m"].get<double>();
+  };
+  const double still = rms("feel = \"natural\"\n");
+  EXPECT_GT(std::abs(rms("inertia = true\n") - still), 0.01 * still);
+  EXPECT_GT(std::abs(rms("turns = \"biharmonic\"\n") - still), 0.001 * still);
+  const std::string plate = "[[collider]]\nshape = \"plane\"\nat = [0, -0.45, 0]\n";
+  const double slippery = rms("", plate), rough = rms("", plate + "friction = 0.8\n");
+  EXPECT_GT(std::abs(slippery - still), 0.001 * still);
+  EXPECT_GT(std::abs(rough - slippery), 1e-4 * still);
+  expect_refusal(words("friction = -1\n"), 3, "friction");
+  expect_refusal(words("turns = \"bones\"\n"), 3, "biharmonic");
+}
+
+TEST_F(QuasistaticCli, PartsOfSwingingFleshHaveTheBitsOfTheWhole) {
+  spill(folder / "r.toml", "input = \"x_shape.glb\"\n[body]\ntets = 1500\n[flesh]\ninertia = true\nfriction = 0.3\n");
+  for (const std::string range : {"0:9", "6:9"})
+    supple_json({"bake", "r.toml", "--engine", "quasistatic", "--no-cache", "-o", "f" + range.substr(0, 1), "--format",
+                 "pc2", "--frames", range});
+  EXPECT_FALSE(frames("f6", 0, 4).empty());
+  EXPECT_EQ(frames("f6", 0, 4), frames("f0", 6, 4));
+}
+
 TEST_F(QuasistaticCli, AnElbowThatIsBentFarLeavesNoSkinInsideSkin) {
   ASSERT_EQ(supple({"example", "arm"}).code, 0);
   const nlohmann::json baked =

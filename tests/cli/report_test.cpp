@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // supple report: its numbers are those of the CSV files, and what is missing is in red.
 #include "run_cli.h"
+#include "supple/io/gltf/gltf_uri.h"
 
 #include <map>
 #include <regex>
@@ -198,6 +199,30 @@ TEST_F(ReportCli, ThePageNeedsNothingElse) {
     for (int k = 1; k <= tables; ++k)
       EXPECT_NE(section.find("<h3>Table " + std::to_string(k) + ": "), std::string::npos) << paper << " Table " << k;
   }
+}
+
+TEST_F(ReportCli, FilmsAndLiveCharactersOfTheFolderAreInIt) {
+  fs::remove_all(folder / "results/here/figures");
+  report();
+  EXPECT_NE(page().find("<p class=\"missing\">There are none in the folder figures of this machine: ./go web"),
+            std::string::npos);
+  fs::create_directories(folder / "results/here/figures");
+  const std::string live = "<html><script>1</script></html>";
+  spill(folder / "results/here/figures/hero.html", live);
+  spill(folder / "results/here/figures/hop.mp4", "film");
+  spill(folder / "results/here/figures/hop.webp", "film");
+  spill(folder / "results/here/figures/notes.txt", "nothing");
+  report();
+  const std::string text = page();
+  EXPECT_NE(text.find("<video controls loop muted src=\"data:video/mp4;base64,ZmlsbQ==\""), std::string::npos);
+  EXPECT_NE(text.find("alt=\"hop\" src=\"data:image/webp;base64,ZmlsbQ==\""), std::string::npos);
+  EXPECT_EQ(text.find("notes"), std::string::npos);
+  const std::size_t at = text.find("Play with hero</button><script type=\"text/plain\">");
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t begin = text.find("plain\">", at) + 7;
+  const auto bytes = decode_data_uri("data:;base64," + text.substr(begin, text.find("</script>", begin) - begin));
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(bytes->bytes, live);
 }
 
 TEST_F(ReportCli, WhatABenchmarkLeavesBehindIsItsData) {

@@ -167,6 +167,42 @@ TEST_F(SubspaceCli, BadInputGetsItsSentence) {
   EXPECT_NE(build_error({"free.toml", "--sketch", "missing.sketch"}).find("missing.sketch"), std::string::npos);
 }
 
+/// One that was built before the scene was changed would move as if nothing had been.
+TEST_F(SubspaceCli, AModelOfAnotherBodyThanTheScenesIsRefused) {
+  const std::string domains =
+      "[domains]\nsize = 3\n[[domain]]\nname = \"a\"\nselect = \"all\"\n"
+      "[[domain]]\nname = \"b\"\nselect = \"x>0.2\"\n";
+  std::string tets = beam;
+  for (const std::string& line : {std::string("element = \"brick\"\n"), std::string("end = 0.05\n")})
+    tets.erase(tets.find(line), line.size());
+  for (const std::string& scene : {std::string(beam), tets + domains}) {
+    spill(folder / "own.toml", scene);
+    ASSERT_EQ(supple({"build", "own.toml", "-o", "own.supple"}).code, 0);
+    const CliRun same = supple({"simulate", "own.toml", "--asset", "own.supple", "-o", "own.pc2"});
+    EXPECT_EQ(same.code, 0) << same.err;
+    for (const auto& [from, to, what] :
+         {std::array<std::string, 3>{"size = [0.4, 0.1, 0.1]", "size = [0.4, 0.1, 0.2]", "another mesh"},
+          {"select = \"min-x\"", "select = \"max-x\"", "other fixed vertices"},
+          {"young = 1e6", "young = 1e7", "other materials"},
+          {"young = 1e6", "young = 1e6\ndensity = 500", "other materials"}}) {
+      std::string changed = scene;
+      changed.replace(changed.find(from), from.size(), to);
+      spill(folder / "changed.toml", changed);
+      expect_refusal({"simulate", "changed.toml", "--asset", "own.supple", "-o", "x.pc2"}, 3, what);
+    }
+  }
+  // The same shape, cut otherwise.
+  std::string finer = beam;
+  finer.replace(finer.find("cells = [8, 2, 2]"), 17, "cells = [9, 3, 2]");
+  spill(folder / "finer.toml", finer);
+  ASSERT_EQ(supple({"build", "beam.toml", "-o", "coarse.supple"}).code, 0);
+  expect_refusal({"simulate", "finer.toml", "--asset", "coarse.supple", "-o", "x.pc2"}, 3, "another mesh");
+  // Domains that came later.
+  ASSERT_EQ(supple({"build", "beam.toml", "-o", "whole.supple"}).code, 0);
+  spill(folder / "parts.toml", beam + domains);
+  expect_refusal({"simulate", "parts.toml", "--asset", "whole.supple", "-o", "x.pc2"}, 3, "other domains");
+}
+
 TEST_F(SubspaceCli, OptionsOfAMeshAreRefusedBesideAScene) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"build", "beam.toml", "-o", "x.supple", "--fix", "max-x"},

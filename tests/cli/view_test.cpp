@@ -124,6 +124,29 @@ TEST_F(ViewCli, AMeshIsInThePageWithItsModes) {
   expect_refusal({"view", "cube.mesh", "-o", "other.html", "--page", "empty.html", "--inside"}, 2, "shown by itself");
 }
 
+TEST_F(ViewCli, RegionsOfARecipeAreInThePageWithTheirNames) {
+  spill(folder / "parts.toml",
+        "input = \"x_shape.glb\"\n[body]\ntets = 800\n[material]\nyoung = 1e5\n[[region]]\n"
+        "joints = [\"up_1\", \"up_2\"]\nsoftness = 3\n");
+  ASSERT_EQ(supple({"view", "parts.toml", "--inside", "-o", "parts.html", "--page", "empty.html"}).code, 0);
+  const std::string page = slurp(folder / "parts.html");
+  EXPECT_NE(page.find("\"regions\":[\"bone\",\"flesh\",\"up_1, up_2: softness 3\"]"), std::string::npos);
+  const auto regions = numbers_of<std::uint32_t>(block(page, "regions"));
+  const auto young = numbers_of<float>(block(page, "stiffness"));
+  ASSERT_EQ(regions.size(), young.size());
+  // Softness runs out gradually, by 3 to the power of the share: half of it is the border.
+  const float border = 1e5f / std::sqrt(3.0f);
+  for (std::size_t e = 0; e < young.size(); ++e) {
+    if (regions[e] == 2) {
+      EXPECT_LT(young[e], 1.02f * border);
+    }
+    if (regions[e] == 1) {
+      EXPECT_GT(young[e], 0.98f * border);
+    }
+  }
+  EXPECT_GT(std::count(regions.begin(), regions.end(), 2u), 20);
+}
+
 TEST_F(ViewCli, TetrahedraOfACharacterAreInThePageWithItsElementsOfCubature) {
   ASSERT_EQ(supple({"build", "small.toml", "-o", "small.supple"}).code, 0);
   const auto facts = supple_json({"inspect", "small.supple"});
@@ -144,6 +167,13 @@ TEST_F(ViewCli, TetrahedraOfACharacterAreInThePageWithItsElementsOfCubature) {
   ASSERT_EQ(supple({"view", "small.toml", "--asset", "small.supple", "-o", "live.html", "--page", "empty.html"}).code,
             0);
   EXPECT_EQ(3 * block(slurp(folder / "live.html"), "stiffness").size(), block(page, "skin").size());
+  // Both know their regions.
+  const std::string live = slurp(folder / "live.html");
+  EXPECT_NE(live.find("\"regions\":[\"bone\",\"flesh\"]"), std::string::npos);
+  EXPECT_EQ(block(live, "regions").size(), block(live, "stiffness").size());
+  const auto regions = numbers_of<std::uint32_t>(block(page, "regions"));
+  EXPECT_EQ(regions.size(), young.size());
+  EXPECT_EQ(*std::max_element(regions.begin(), regions.end()), 1u);
   // Without an asset nothing is built but the body.
   ASSERT_EQ(supple({"view", "small.toml", "--inside", "-o", "body.html", "--page", "empty.html"}).code, 0);
   EXPECT_TRUE(block(slurp(folder / "body.html"), "cubature").empty());

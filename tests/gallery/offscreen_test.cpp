@@ -7,6 +7,7 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -109,6 +110,38 @@ TEST_F(OffscreenTest, TheFloorIsDarkestWhereTheBallTouchesIt) {
   EXPECT_LT(touching, beside - 10);
   setup.floor_height.reset();
   EXPECT_EQ(brightness(Vec3(0, -1.5, 1.8)), 255);
+}
+
+// Nothing of a ball takes light from another part of it; of two that touch each darkens the other where they are near.
+TEST_F(OffscreenTest, LightFromAllAroundReachesABallAndNotAFold) {
+  DrawSetup setup = ball_setup();
+  const Color grey(0.5f, 0.5f, 0.5f);
+  setup.meshes[0] = ball(Vec3::Zero(), 1.5, grey);
+  const auto with_radius = [&](double radius) {
+    setup.occlusion_radius = radius;
+    return picture(setup);
+  };
+  // By how many levels a pixel is darker for it; sums of weights are rounded, which may be one.
+  const auto darker = [&] {
+    const Image open = with_radius(0), folded = with_radius(0.2);
+    std::vector<int> levels;
+    for (int y = 0; y < open.height; ++y)
+      for (int x = 0; x < open.width; ++x) levels.push_back(open.pixel(x, y)[1] - folded.pixel(x, y)[1]);
+    return levels;
+  };
+  const std::vector<int> alone = darker();
+  EXPECT_LE(*std::max_element(alone.begin(), alone.end()), 1);
+  // A unit is some 30 pixels: these touch at (100, 80).
+  setup.meshes = {ball(Vec3(-0.8, 0, 0), 0.8, grey), ball(Vec3(0.8, 0, 0), 0.8, grey)};
+  const std::vector<int> touching = darker();
+  EXPECT_GE(*std::min_element(touching.begin(), touching.end()), -1) << "light came from nowhere";
+  EXPECT_GT(touching[80 * 200 + 99], 15);
+  for (std::size_t k = 0; k < touching.size(); ++k) {
+    const double away = std::hypot(static_cast<double>(k % 200) - 99.5, static_cast<double>(k) / 200 - 79.5);
+    if (away > 25) {
+      EXPECT_LE(touching[k], 1) << away;
+    }
+  }
 }
 
 TEST_F(OffscreenTest, TexturesTintTheColours) {

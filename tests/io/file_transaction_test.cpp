@@ -160,6 +160,18 @@ TEST_F(Transactions, WhatAKilledProcessLeftIsRemovedByTheNext) {
   EXPECT_EQ(names(), (std::set<std::string>{".film.pc2.tmp", ".supple-notes.tmp", "other"}));
 }
 
+/// Somebody may give a folder a name of ours, and put things into it.
+TEST_F(Transactions, WhatIsntOursStaysInAFolderThatLooksLikeOurs) {
+  fs::create_directories(folder / ".supple-1-2.tmp/album");
+  spill(folder / ".supple-1-2.tmp/1-half.pc2", "ours");
+  spill(folder / ".supple-1-2.tmp/notes.txt", "a user's");
+  spill(folder / ".supple-1-2.tmp/album/1-photo.jpg", "a user's");
+  ASSERT_TRUE(write_file_atomically(folder / "other", "x").ok());
+  EXPECT_FALSE(fs::exists(folder / ".supple-1-2.tmp/1-half.pc2"));
+  EXPECT_TRUE(fs::exists(folder / ".supple-1-2.tmp/notes.txt"));
+  EXPECT_TRUE(fs::exists(folder / ".supple-1-2.tmp/album/1-photo.jpg"));
+}
+
 TEST_F(Transactions, WhatALivingProcessWritesStays) {
   const pid_t child = start_writer();
   ASSERT_TRUE(write_file_atomically(folder / "other", "x").ok());

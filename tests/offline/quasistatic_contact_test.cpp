@@ -76,24 +76,74 @@ TEST(QuasistaticContact, BlocksThatArePushedTogetherMeetInTheMiddle) {
   }
 }
 
-TEST(QuasistaticContact, APreconditionerThatKnowsTheSpringsTakesFewerIterations) {
+TEST(QuasistaticContact, PreconditionersThatKnowTheSpringsTakeFewerIterations) {
   const Blocks blocks = two_blocks();
-  int iterations[2] = {};
-  VecX found[2];
-  for (const bool press : {false, true}) {
-    ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
-    SelfCollision contacts(body);
-    QuasistaticSolver solver(std::move(body),
-                             {.method = QuasistaticMethod::surface, .tolerance = 1e-7, .press = press});
-    VecX x = positions(solver.body(), 0.7);
-    const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
-    EXPECT_TRUE(report.converged);
-    EXPECT_GT(report.contacts, 20);
-    iterations[press ? 1 : 0] = report.boundary_iterations;
-    found[press ? 1 : 0] = x;
+  for (const QuasistaticMethod method : {QuasistaticMethod::volume, QuasistaticMethod::surface}) {
+    int iterations[2] = {};
+    VecX found[2];
+    for (const bool press : {false, true}) {
+      ExRotatedBody body = ExRotatedBody::create(blocks.mesh, blocks.held).value();
+      SelfCollision contacts(body);
+      QuasistaticSolver solver(std::move(body), {.method = method, .tolerance = 1e-7, .press = press});
+      VecX x = positions(solver.body(), 0.7);
+      const QuasistaticReport report = solver.solve(no_turns(solver.body()), x, &contacts);
+      EXPECT_TRUE(report.converged);
+      EXPECT_GT(report.contacts, 20);
+      iterations[press ? 1 : 0] = report.boundary_iterations + report.volume_iterations;
+      found[press ? 1 : 0] = x;
+    }
+    EXPECT_LT(2 * iterations[1], iterations[0]);
+    EXPECT_LT((found[0] - found[1]).cwiseAbs().maxCoeff(), 0.02);  // each search may end a fiftieth of an edge off
   }
-  EXPECT_LT(2 * iterations[1], iterations[0]);
-  EXPECT_LT((found[0] - found[1]).cwiseAbs().maxCoeff(), 0.02);  // each search may end a fiftieth of an edge off
+}
+
+/// Where every vertex is coupled to every other, incomplete factors are complete.
+TEST(QuasistaticContact, APressedVolumeIsThatOfTheStiffnessWithItsSprings) {
+  TetMesh mesh;
+  mesh.vertices = {Vec3(0, 0, 0), Vec3(1, 0.1, 0), Vec3(0.2, 1, 0), Vec3(0, 0.2, 1.1), Vec3(0.3, 0.3, 0.2)};
+  mesh.elements = {{4, 1, 2, 3}, {0, 4, 2, 3}, {0, 1, 4, 3}, {0, 1, 2, 4}};
+  set_uniform_material(mesh, {.name = "flesh", .young = 1000, .poisson = 0.3, .density = 1});
+  const ExRotatedBody body = ExRotatedBody::create(mesh, std::vector<Index>{0}).value();
+  ASSERT_EQ(body.interior().count(), 1);
+  std::vector<Index> inside = {0};
+  const std::span<const Vec3> points = std::span(body.rest()).first(1);
+  PressedVolume pressed(
+      body, BlockIncompleteCholesky(body.stiffness(), slab_order(body.stiffness().pattern(), inside, points)));
+  const Index free = body.free().end;
+  MatX wanted = MatX::Zero(3 * free, 3 * free);
+  const BlockPattern& pattern = body.stiffness().pattern();
+  for (Index row = 0; row < free; ++row)
+    for (Index k = pattern.row_begin[to_size(row)]; k < pattern.row_begin[to_size(row) + 1]; ++k)
+      if (pattern.column[to_size(k)] < free)
+        wanted.block<3, 3>(3 * row, 3 * pattern.column[to_size(k)]) = Eigen::Map<const Mat3>(body.stiffness().block(k));
+  ContactSpring spring;
+  spring.vertex = {1, 2, 3, 4};  // the last one is held
+  spring.weight = {1, -0.3, -0.5, -0.2};
+  spring.normal = Vec3(1, -1, 2).normalized();
+  spring.stiffness = 4000;
+  std::vector<Eigen::Matrix3f> turn;
+  for (Index v = 0; v < body.vertex_count(); ++v)
+    turn.push_back(
+        Eigen::AngleAxisf(0.3F * static_cast<float>(v), Eigen::Vector3f(1, 2, 3).normalized()).toRotationMatrix());
+  for (const bool presses : {false, true, false}) {
+    pressed.forget();
+    pressed.press(presses ? std::span(&spring, 1) : std::span<ContactSpring>(), turn);
+    VecX along = VecX::Zero(3 * free);
+    for (std::size_t k = 0; k < 3 && presses; ++k)
+      along.segment<3>(3 * spring.vertex[k]) =
+          spring.weight[k] * turn[to_size(spring.vertex[k])].cast<double>().transpose() * spring.normal;
+    const MatX whole = wanted + spring.stiffness * along * along.transpose();
+    for (Eigen::Index entry = 0; entry < 3 * free; ++entry) {
+      std::vector<float> y(3 * to_size(free), 0);
+      y[to_size(entry)] = 1;
+      pressed.solve(y.data());
+      VecX solved(3 * free);
+      for (Index i = 0; i < free; ++i)
+        for (int c = 0; c < 3; ++c) solved[3 * pressed.order()[to_size(i)] + c] = y[to_size(3 * i + c)];
+      const Eigen::Index row = 3 * pressed.order()[to_size(entry / 3)] + entry % 3;
+      EXPECT_LT((whole * solved - VecX::Unit(3 * free, row)).norm(), 1e-4);
+    }
+  }
 }
 
 TEST(QuasistaticContact, APressedFactorIsThatOfTheMatrixWithItsSprings) {

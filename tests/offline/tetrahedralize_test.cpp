@@ -414,9 +414,10 @@ TEST(Tetrahedralize, TheOrderOfAFileDoesNotMatter) {
 }
 
 /// Closed ones too, all inside out, of which each would be looked for inside of all others.
-TEST(Tetrahedralize, FarTooManyPiecesAreRefusedAtOnce) {
+/// So many small tetrahedra, apart from each other.
+Surface loose_pieces(int count) {
   Surface soup;
-  for (int k = 0; k < 40000; ++k) {
+  for (int k = 0; k < count; ++k) {
     const double x = k % 40, y = k / 40 % 40, z = k / 1600;  // NOLINT(bugprone-integer-division)
     const auto v = static_cast<Index>(soup.vertices.size());
     for (const Vec3& corner : {Vec3(0, 0, 0), Vec3(0.5, 0, 0), Vec3(0, 0.5, 0), Vec3(0, 0, 0.5)})
@@ -424,11 +425,28 @@ TEST(Tetrahedralize, FarTooManyPiecesAreRefusedAtOnce) {
     for (const Triangle& t : {Triangle{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}})
       soup.triangles.push_back({v + t[0], v + t[1], v + t[2]});
   }
+  return soup;
+}
+
+TEST(Tetrahedralize, FarTooManyPiecesAreRefusedAtOnce) {
+  const Surface soup = loose_pieces(40000);
   const auto start = std::chrono::steady_clock::now();
   const Result<TetMeshingResult> made = tetrahedralize(soup, {.tets = 16000});
   ASSERT_FALSE(made.ok());
   EXPECT_NE(made.error().message.find("40000 loose pieces"), std::string::npos) << made.error().message;
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10);
+}
+
+/// What can't be had with cells as large as the whole isn't sought with larger ones, which look like nothing.
+TEST(Tetrahedralize, MorePiecesThanTheTetrahedraAreForAreRefused) {
+  const Surface soup = loose_pieces(200);
+  const Result<TetMeshingResult> made = tetrahedralize(soup, {.tets = 1700});
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find("so many loose pieces that it takes"), std::string::npos) << made.error().message;
+  const Result<TetMeshingResult> enough = tetrahedralize(soup, {.tets = 9000});
+  ASSERT_TRUE(enough.ok()) << enough.error().message;
+  EXPECT_EQ(enough->report.pieces, 200);
+  EXPECT_LT(enough->report.input_to_skin.max, 1);  // pieces stand so far from each other
 }
 
 TEST(Tetrahedralize, BadInputIsOneSentence) {

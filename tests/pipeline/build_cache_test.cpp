@@ -222,12 +222,16 @@ TEST_F(BuildCacheTest, AChangeRebuildsWhatItTouches) {
 TEST_F(BuildCacheTest, FilesOfOthersAreNeitherRemovedNorCounted) {
   std::filesystem::create_directories(folder);
   const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 400);
-  const std::vector<std::string> foreign = {"holiday.mp4", "notes.txt", "draft.tmp", ".hidden.tmp",
-                                            "tets-0123456789abcdef0123456789abcdef"};
-  for (const std::string& name : foreign) {
-    spill(folder / name, std::string(5000, '!'));
-    std::filesystem::last_write_time(folder / name, long_ago);
-  }
+  const std::vector<std::string> foreign = {"holiday.mp4",
+                                            "notes.txt",
+                                            "draft.tmp",
+                                            ".hidden.tmp",
+                                            "tets-0123456789abcdef0123456789abcdef",
+                                            "backup-0123456789abcdef0123456789abcdef"};
+  for (const std::string& name : foreign) spill(folder / name, std::string(5000, '!'));
+  // A list of checksums looks as our first entries did, but for its own checksum.
+  spill(folder / foreign.back(), "d41d8cd98f00b204e9800998ecf8427e  holiday.mp4\n");
+  for (const std::string& name : foreign) std::filesystem::last_write_time(folder / name, long_ago);
   BuildCache cache(folder, 3000);
   for (int k = 0; k < 5; ++k) cache.keep("stage", content(k), std::string(1000, 'x'));
   for (const std::string& name : foreign) EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;

@@ -147,6 +147,31 @@ TEST(CubatureForces, CorrectionsTakeNoMoreThanTheirLimit) {
   }
 }
 
+// At poses where they are known corrections count in full, between and beyond them as far as they are near.
+TEST(CubatureForces, CorrectionsCountNearTheirPoses) {
+  Complete c(MaterialModel::flesh, some_basis(make_soft_limb({.cells = {2, 4, 2}}), 7));
+  CubatureForces<double> plain = c.forces<double>();
+  const auto pose = [&](double knee) { return limb_pose(c.limb, {{}, knee, 0}).p; };
+  const PoseLayout& layout = c.limb.rig.rig()->layout();
+  c.model.corrections.assign(2, MatX(1e3 * MatX::Identity(7, 7)));
+  c.model.correction_poses = PoseSpaceWeights::create(layout, {layout.neutral, pose(0.8)}).value();
+  c.model.correction_reach = 0.3;
+  CubatureForces<double> corrected = c.forces<double>();
+  const VecX q = 1e-3 * random_vector(7, 5);
+  const double whole = 0.5e3 * q.squaredNorm();
+  for (const double knee : {0.0, 0.8, 0.4, 0.95, 2.5}) {
+    const std::vector<double> p = pose(knee);
+    const auto posed = evaluate_all(*c.limb.rig.rig(), p);
+    plain.set_pose(p, posed);
+    corrected.set_pose(p, posed);
+    double far = 1;
+    for (const double known : {0.0, 0.8})
+      far *= 1 - std::exp(-std::pow(pose_distance(layout, p, pose(known)) / 0.3, 2));
+    EXPECT_NEAR(energy(corrected, q) - energy(plain, q), (1 - far) * whole, 1e-9 * whole) << knee;
+    EXPECT_EQ(far < 1e-12, knee == 0 || knee == 0.8);
+  }
+}
+
 TEST_P(EveryMaterial, SinglePrecisionFollowsDouble) {
   Complete c(GetParam(), some_basis(make_soft_limb({.cells = {2, 4, 2}}), 13));
   c.model.corrections = {MatX(1e3 * VecX::LinSpaced(13, -1, 1).asDiagonal().toDenseMatrix())};

@@ -3,10 +3,14 @@
 // body (fem/elastic_body.h) in any pose, however the frames R bend; and a step of the shipped kind agrees with the
 // simulation of every vertex in the same basis.
 #include "supple/fem/elastic_body.h"
+#include "supple/math/dense/decompositions.h"
+#include "supple/offline/cubature/cubature_samples.h"
+#include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/fitting/frame_sites.h"
 #include "supple/offline/modes/mass_pca.h"
 #include "supple/offline/posespace/model_builder.h"
 #include "supple/runtime/posespace/cubature_forces.h"
+#include "supple/runtime/posespace/pose_space_dynamics.h"
 #include "support/bodies.h"
 #include "support/padded.h"
 #include "support/soft_limb.h"
@@ -144,6 +148,120 @@ TEST(ExactStrain, DampingJoinsTheEquationsAndThePath) {
     work += along[c] * rest[c];
   }
   EXPECT_NEAR(forces.damping_along_path(), 0.7 * 4 * work, 1e-9 * std::abs(work));
+}
+
+// ---- the first rung: nothing reduced
+// ----------------------------------------------------------------------------------
+
+/// The limb with every unknown as a coordinate, every element and every vertex: the shipped model reduces nothing.
+struct Complete {
+  SoftLimb limb = make_soft_limb({.cells = {2, 5, 2}});
+  FrameSites frames;
+  std::shared_ptr<const PoseSpaceModel> model;
+
+  /// `lumped`: each vertex has its mass for itself.
+  explicit Complete(bool lumped) {
+    const TetMesh& mesh = limb.body.mesh;
+    const ElasticBody body = ElasticBody::create(mesh, MaterialModel::flesh).value();
+    std::vector<Index> all(mesh.vertices.size()), every(mesh.elements.size()), free;
+    std::iota(all.begin(), all.end(), 0);
+    std::iota(every.begin(), every.end(), 0);
+    std::set_difference(all.begin(), all.end(), limb.body.fixed_vertices.begin(), limb.body.fixed_vertices.end(),
+                        std::back_inserter(free));
+    const std::vector<std::vector<Vec3>> bent = {evaluate_all(*limb.rig.rig(), limb_pose(limb, {{}, 0.5, 0.4}).p)};
+    frames = choose_frame_sites(mesh, free, bent, {.least = 6, .most = 8});
+    const MatX U = all_directions(body, free, lumped);
+    const std::vector<PoseBasis> known = {
+        {limb.rig.neutral().p, mesh.vertices, std::vector<Mat3>(all.size(), Mat3::Identity()), U, {}}};
+    const std::vector<Cubature> elements = {{every, VecX::Ones(std::ssize(every)), 0}};
+    const Cubature vertices{all, VecX::Ones(std::ssize(all)), 0};
+    const std::vector<MatX> inertial = {lumped ? U : mass_averaged(body, U)};
+    PoseSpaceModel made = build_model({.mesh = mesh,
+                                       .embedding = limb.body.embedding,
+                                       .frames = frames,
+                                       .poses = known,
+                                       .patch_sizes = {},
+                                       .elements = elements,
+                                       .vertices = vertices,
+                                       .inertial = inertial,
+                                       .vertex_mass = body.lumped_mass(),
+                                       .exact_strain = true});
+    made.rest = limb.rig.rig();
+    made.material = MaterialModel::flesh;
+    made.stiffness = (U.transpose() * multiply_columns(stiffness(body), U)).diagonal();
+    made.mass = {MatX::Identity(U.cols(), U.cols())};
+    model = std::make_shared<const PoseSpaceModel>(std::move(made));
+  }
+
+  static BlockMatrix stiffness(const ElasticBody& body) {
+    BlockMatrix K = body.make_matrix();
+    VecX f(body.dof_count());
+    body.internal_force_and_stiffness(VecX::Zero(body.dof_count()), f, K);
+    return K;
+  }
+  /// As many columns as unknowns, with a diagonal UᵀKU and UᵀMU = 1.
+  static MatX all_directions(const ElasticBody& body, const std::vector<Index>& free, bool lumped) {
+    MatX U = MatX::Zero(body.dof_count(), 3 * std::ssize(free));
+    for (Eigen::Index k = 0; k < U.cols(); ++k) U(3 * free[to_size(k / 3)] + k % 3, k) = 1;
+    const MatX K = U.transpose() * multiply_columns(stiffness(body), U);
+    const MatX MU = lumped ? MatX(body.lumped_mass().asDiagonal() * U) : multiply_columns(body.consistent_mass(), U);
+    const MatX M = U.transpose() * MU;
+    const auto mass = symmetric_eigen(M);
+    const MatX root = mass.vectors * mass.values.cwiseSqrt().cwiseInverse().asDiagonal() * mass.vectors.transpose();
+    return U * root * symmetric_eigen(root * K * root).vectors;
+  }
+};
+
+/// √(Σ |ū_reduced − ū_full|² / Σ |ū_full|²) over a second in which the knees swing and the root does as asked.
+template <class T>
+double error_of_run(bool lumped, int iterations) {
+  const Complete complete(lumped);
+  const auto root = [](double time) {
+    RigidTransform place;
+    place.translation = Vec3(0.15 * std::sin(5 * time), 0.1 * (1 - std::cos(7 * time)), 0);
+    place.rotation = Quat(Eigen::AngleAxisd(0.8 * std::sin(3 * time), Vec3::UnitX()));
+    return place;
+  };
+  SoftStepSettings settings;
+  settings.stiffness_damping = 0.005;
+  settings.mass_damping = 0.5;
+  settings.iterations = iterations;
+  PoseSpaceDynamics<T> reduced = PoseSpaceDynamics<T>::create(complete.model, settings).value();
+  const SoftLimb& limb = complete.limb;
+  FullPoseDynamics full = FullPoseDynamics::create(limb.body.mesh, MaterialModel::flesh, limb.body.fixed_vertices,
+                                                   limb.rig.rig(), settings, &complete.frames)
+                              .value();
+  full.set_surprise(1e-9);
+  if (lumped) full.lump_mass();
+  std::vector<Vec3> shown(limb.body.mesh.vertices.size());
+  double difference = 0, total = 0;
+  for (int k = 0; k < 240; ++k) {
+    const CharacterPose pose = limb_pose(limb, lively(k * settings.time_step, root));
+    EXPECT_FALSE(full.step(pose.placement, pose.p).recovered);
+    EXPECT_FALSE(reduced.step(pose.placement, pose.p).recovered);
+    reduced.surface_displacements({}, pose.p, reduced.coordinates(), shown);
+    const Eigen::Map<const VecX> ours(shown.front().data(), 3 * std::ssize(shown));
+    difference += (ours - full.displacements()).squaredNorm();
+    total += full.displacements().squaredNorm();
+  }
+  EXPECT_GT(std::sqrt(total / 240 / static_cast<double>(shown.size())), 0.003) << "[m] of 1 m: too little to tell";
+  return std::sqrt(difference / total);
+}
+
+TEST(ExactStrain, WithNothingReducedTheShippedModelIsTheFullSimulation) {
+  EXPECT_LT(error_of_run<double>(true, 8), 1e-6);
+}
+
+// What is taken away first: the mass that couples vertices which turn differently, precision, iterations. On these
+// few elements the mass costs most; it falls with the square of their size.
+TEST(ExactStrain, TellsWhatTheFirstRungsCost) {
+  const double mass = error_of_run<double>(false, 8), single = error_of_run<float>(true, 8),
+               once = error_of_run<double>(true, 1);
+  std::printf("[ measured ] mass of the neutral pose %.2g, halves and floats %.2g, one iteration %.2g\n", mass, single,
+              once);
+  EXPECT_LT(mass, 0.05);
+  EXPECT_LT(single, 3e-3);
+  EXPECT_LT(once, 0.01);
 }
 
 }  // namespace

@@ -84,6 +84,28 @@ TEST_F(EngineSeam, NamesAreFoundAndTyposHelped) {
   expect_words(find_engine("clothsolver").error(), "there are posespace, full");
 }
 
+// Every vertex is free where that takes less time than to teach a reduced body, unless a recipe asks for what only
+// reduced bodies have.
+TEST_F(EngineSeam, BakesOfShortClipsLeaveEveryVertexFree) {
+  const auto chosen = [](const auto& change) {
+    CharacterSource own = *source();
+    own.recipe.flesh = {};
+    change(own);
+    return std::string(baking_engine(own).name());
+  };
+  EXPECT_EQ(chosen([](CharacterSource&) {}), "full");
+  EXPECT_EQ(chosen([](CharacterSource& own) { own.recipe.flesh.quality = Quality::draft; }), "posespace");
+  EXPECT_EQ(chosen([](CharacterSource& own) { own.recipe.flesh.size = 8; }), "posespace");
+  EXPECT_EQ(chosen([](CharacterSource& own) { own.recipe.flesh.poses = 3; }), "posespace");
+  EXPECT_EQ(chosen([](CharacterSource& own) { own.recipe.flesh.contact = true; }), "full");
+  EXPECT_EQ(chosen([](CharacterSource& own) { own.recipe.flesh.local = true; }), "posespace");
+  const auto minutes = [](CharacterSource& own) { own.character.clips.at(0).duration = 180; };
+  EXPECT_EQ(chosen(minutes), "posespace");
+  EXPECT_EQ(chosen([&](CharacterSource& own) { minutes(own), own.recipe.flesh.quality = Quality::final; }), "full");
+  EXPECT_EQ(find_baking_engine("", *source()).value()->name(), "posespace") << "its recipe asks for 8 coordinates";
+  EXPECT_EQ(find_baking_engine("full", *source()).value()->name(), "full");
+}
+
 TEST_F(EngineSeam, AnEngineAgainstItselfIsZero) {
   for (const Soft* soft : {&reduced(), &full()}) {
     const EngineComparison same = compare_engines(**soft, **soft, clip(), half_a_second()).value();
@@ -258,7 +280,9 @@ TEST_F(EngineSeam, ALoopOfTheFullSimulationCloses) {
   settings.loop = true;
   const std::unique_ptr<ClipRun> run = full()->simulate(clip(), settings).value();
   EXPECT_TRUE(run->report().loop);
-  EXPECT_EQ(run->report().rounds, 2);
+  // Rounds go on until what has to fade out is too small to be seen; two wouldn't do here.
+  EXPECT_GT(run->report().rounds, 2);
+  EXPECT_LT(run->report().gap, 1e-3 * height_of(*source()));
   const auto count = to_size(full()->vertex_count());
   std::vector<Vec3> first(count), last(count);
   run->in_neutral_pose(run->start(), first);

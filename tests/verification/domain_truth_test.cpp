@@ -50,7 +50,7 @@ TEST(DomainTruth, HangsWhereTheWholeMeshHangs) {
   settings.gravity = gravity;
   settings.stiffness_damping = 0.1;
   DomainDynamics dynamics = dynamics_of(model, settings);
-  for (int k = 0; k < 800; ++k) dynamics.step();
+  for (int k = 0; k < 1600; ++k) dynamics.step();
   EXPECT_LT(dynamics.measure().kinetic_energy, 1e-6);
   std::vector<double> xyz(3 * to_size(model.surface.vertex_count()));
   dynamics.update_frames();
@@ -58,8 +58,10 @@ TEST(DomainTruth, HangsWhereTheWholeMeshHangs) {
   const std::vector<Vec3> rest = rest_positions(model);
   double lowest = 0;
   for (std::size_t v = 0; v < rest.size(); ++v) lowest = std::min(lowest, xyz[3 * v + 1] - rest[v].y());
-  EXPECT_LT(truth, -0.1);                              // it hangs far enough to see
-  EXPECT_NEAR(lowest, truth, 0.02 * std::abs(truth));  // measured: 1.3 %
+  EXPECT_LT(truth, -0.1);  // it hangs far enough to see
+  // Measured: 2.3 %, and 2.2 % with r = 24: an interface that only its mean motion holds is that much softer. Bases
+  // that are a little too stiff hide some of it.
+  EXPECT_NEAR(lowest, truth, 0.025 * std::abs(truth));
   RecordProperty("sag_ratio", std::to_string(lowest / truth));
   EXPECT_LT(dynamics.largest_gap(), 0.005);
 }

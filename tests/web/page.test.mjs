@@ -5,7 +5,7 @@
 // itself; SUPPLE_NPM, the folder of playwright-core.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, statSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -170,7 +170,7 @@ test('every key does what its title says', async () => {
     await press(key);
     assert.equal(await state(page, 'thing.view'), view);
   }
-  for (const [key, what] of [['c', 'thing.paint.supplePaint.value'], ['b', 'thing.bones.visible'], ['w', 'thing.flesh.parts[0].object.material.wireframe'], ['t', 'stage.theme']]) {
+  for (const [key, what] of [['c', 'thing.paint.supplePaint.value'], ['b', 'thing.bones.visible'], ['k', 'thing.dots.visible'], ['w', 'thing.flesh.parts[0].object.material.wireframe'], ['t', 'stage.theme']]) {
     const was = await state(page, what);
     await press(key);
     assert.notEqual(await state(page, what), was, key);
@@ -183,6 +183,38 @@ test('every key does what its title says', async () => {
   await pass(page, 0.2);
   const moved = await page.evaluate(() => Math.max(...supple.thing.flesh.state.displacements().map(Math.abs)));
   assert.ok(moved > 1e-3, 'F moves nothing');
+});
+
+test('regions and contacts are shown in colours', async () => {
+  const { page } = live;
+  await still(page);
+  const list = page.locator('#panel select[aria-label^="What colours"]');
+  const colours = async (name) => {
+    await list.selectOption(name);
+    await drawn(page);
+    await wait(page, 200);
+    return page.evaluate(() => Array.from(supple.thing.paint.suppleColours.value.image.data));
+  };
+  const regions = await colours('region');
+  const kinds = new Set(await page.evaluate(() => Array.from(supple.thing.regions.numbers)));
+  assert.ok(kinds.has(0) && kinds.has(1), 'bones and flesh');
+  const names = page.locator('#panel .legend .names span');
+  assert.deepEqual((await names.allTextContents()).slice(0, 2), ['bone', 'flesh']);
+  const different = new Set();
+  for (let k = 0; k < regions.length; k += 4) different.add(regions.slice(k, k + 3).map((x) => x.toFixed(3)).join());
+  assert.equal(different.size >= kinds.size, true);
+  await colours('contact');
+  const nearest = () => page.evaluate(() => Math.min(...supple.thing.contacts.gaps) / supple.thing.character.height);
+  const before = await nearest();
+  const { least, height } = await page.evaluate(() => {
+    const { thing } = supple, x = Float32Array.from(thing.flesh.state.positions());
+    // As if the right half of the body had come through its middle: the skin of both halves is near and inside.
+    const middle = (thing.box.min.x + thing.box.max.x) / 2 * thing.character.metresPerUnit;
+    for (let k = 0; k < x.length; k += 3) if (x[k] > middle) x[k] -= 0.12 * thing.character.height;
+    return { least: Math.min(...thing.contacts.update(x)), height: thing.character.height };
+  });
+  assert.ok(least / height < Math.min(before, 0), `${before} and ${least / height}`);
+  await list.selectOption('plain');
 });
 
 test('sliders change the flesh', async () => {
@@ -333,7 +365,7 @@ test('every colour shows something else', async () => {
   await still(page);
   const list = page.locator('#panel select'), seen = new Set();
   const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
-  assert.deepEqual(colours, ['plain', 'displacement', 'stretch', 'stiffness', 'joint', 'brush']);
+  assert.deepEqual(colours, ['plain', 'displacement', 'stretch', 'stiffness', 'region', 'contact', 'joint', 'brush']);
   for (const colour of colours) {
     await list.selectOption(colour);
     await wait(page, 200);
@@ -519,6 +551,22 @@ test('a scene of many parts is pulled and feels the wind', async () => {
   await page.context().close();
 });
 
+test('a report plays a character within its own page', async () => {
+  const results = join(work, 'results');
+  cpSync(join(import.meta.dirname, '../../bench/results/xeon-avx2-2core'), join(results, 'here'), { recursive: true });
+  mkdirSync(join(results, 'here/figures'), { recursive: true });
+  copyFileSync(process.env.SUPPLE_OBJECT, join(results, 'here/figures/beam.html'));
+  const report = join(work, 'report.html');
+  execFileSync(process.env.SUPPLE_COMMAND, ['report', '-o', report, '--results', results, '--force']);
+  const { page, complaints, requests } = await open(browser, report);
+  await page.locator('figure.live button').click();
+  const frame = await (await page.locator('figure.live iframe').elementHandle()).contentFrame();
+  await frame.waitForFunction(() => globalThis.supple?.frames.count > 2, null, { timeout: 60000 });
+  assert.equal(await frame.evaluate(() => supple.thing.isObject), true);
+  assert.deepEqual([complaints, requests], [[], []]);
+  await page.context().close();
+});
+
 // ---- solid meshes -------------------------------------------------------------------------------------------------------
 
 test('modes of a mesh swing, one after the other', async () => {
@@ -588,7 +636,7 @@ test('tetrahedra of a character are cut open by a plane', async () => {
   assert.ok((await look()).kept < 0.7 * half.kept);
   const list = page.locator('#panel select');
   const colours = await list.locator('option').evaluateAll((options) => options.map(({ value }) => value));
-  for (const colour of ['stiffness', 'held', 'cubature', 'shape']) {
+  for (const colour of ['stiffness', 'region', 'held', 'cubature', 'shape']) {
     assert.ok(colours.includes(colour), colour);
     await list.selectOption(colour);
     await drawn(page);

@@ -37,7 +37,7 @@ case $part in
     "$supple" view "$work/mascot_soft.glb" --beside "$work/mascot.glb" -o "$work/pair.html" --page "$web/view.html" --force --quiet
     ;;
   module) node "$here/wasm_steps.mjs" "$web/runtime" "$work/mascot.supple" "$native" ;;
-  package) node --test --test-reporter=spec "$here/package.test.mjs" ;;
+  package) node --test --test-reporter=spec "$here/package.test.mjs" "$here/contacts.test.mjs" ;;
   page) pages page.test.mjs ;;
   example) pages example.test.mjs ;;
   *) echo "there is no part '$part'" >&2; exit 2 ;;

@@ -3,12 +3,13 @@
 //
 // Time. The flesh moves on a fixed grid of 240 steps a second inside the runtime, whatever the display does. Joints are
 // given at least 90 times a second, and forces of a pull 240 times, so that one slow picture costs pictures and no motion.
-import { Box3, Color, Group, MeshStandardMaterial, SkeletonHelper, Vector3 } from 'three';
+import { Box3, BufferAttribute, BufferGeometry, Color, Group, MeshStandardMaterial, Points, PointsMaterial, SkeletonHelper, Vector3 } from 'three';
 import { clone } from 'three/addons/utils/SkeletonUtils.js';
 import { floatTexture, SoftGltf } from '../runtime/three.js';
 import { loadGltf } from './load_gltf.js';
 import { hasBlock, PageFault, readBlock } from './data.js';
 import { Brush } from './brush.js';
+import { Contacts } from './contacts.js';
 import { GREY, heat, kind } from './colours.js';
 import { Reach } from './reach.js';
 import { Clips } from './player.js';
@@ -18,6 +19,10 @@ const JOINT_STEP = 1 / 90; // [s] between two poses, at most
 const LONGEST = 0.25; // [s]: a longer pause is a pause
 const JUMP = 0.5; // [s] of a clip in one step: that is no motion, but a cut
 const HASTE = 2.5; // how much faster than it was made a clip goes by while somebody scrubs it, at most
+
+const NEAR = 0.03; // of the height: gaps between skin and skin that are looked at
+const TOUCHING = 0.003; // of the height: less is contact
+const LOOK_EVERY = 0.12; // [s]: for contacts, which take some milliseconds to find
 
 const BUSY = 0.75; // of the time, for steps: more leaves nothing to draw in
 
@@ -63,14 +68,18 @@ export class LiveCharacter {
   static async load(supple, description, stage) {
     const [model, asset] = await Promise.all([readBlock('model'), readBlock('asset')]);
     const gltf = await loadGltf(model, description.name);
-    const stiffness = hasBlock('stiffness') ? await readBlock('stiffness') : null;
-    const character = supple.character(asset);
-    if (stiffness && stiffness.byteLength !== 4 * character.vertexCount)
-      throw new PageFault('The stiffness in this page is damaged; make the page again with supple view.');
-    return new LiveCharacter(gltf, character, description, stage, stiffness && new Float32Array(stiffness.buffer, stiffness.byteOffset, character.vertexCount));
+    const character = supple.character(asset), numbers = {};
+    for (const [name, Kind] of [['stiffness', Float32Array], ['regions', Uint32Array]]) {
+      if (!hasBlock(name)) continue;
+      const bytes = await readBlock(name);
+      if (bytes.byteLength !== 4 * character.vertexCount)
+        throw new PageFault(`The ${name} in this page are damaged; make the page again with supple view.`);
+      numbers[name] = new Kind(bytes.buffer, bytes.byteOffset, character.vertexCount);
+    }
+    return new LiveCharacter(gltf, character, description, stage, numbers);
   }
 
-  constructor(gltf, character, description, stage, stiffness) {
+  constructor(gltf, character, description, stage, { stiffness, regions }) {
     this.stage = stage;
     this.character = character;
     this.gltf = gltf;
@@ -87,6 +96,7 @@ export class LiveCharacter {
     this.flesh = new SoftGltf(gltf, character, { bind: description.bind ?? false, paint, settings: this.#stateSettings() });
     this.canUseCard = !(description.bind ?? false);
     this.stiffness = stiffness;
+    this.regions = regions && { numbers: regions, names: description.regions ?? [] };
     this.colour = 'plain';
     this.air = { gravity: 0, wind: 0 };
     this.actors = [gltf.scene, this.rigid, this.overlay].map((root) => new Clips(root, gltf.animations));
@@ -112,6 +122,7 @@ export class LiveCharacter {
     this.flesh.update(0);
     this.box = new Box3().setFromArray(Array.from(this.flesh.state.positions(), (x) => x / character.metresPerUnit));
     this.setView('soft');
+    this.#markContacts();
   }
 
   #shadows(root) {
@@ -174,7 +185,8 @@ export class LiveCharacter {
   get colours() {
     const all = [['plain', 'Plain'], ['displacement', 'Displacement'], ['stretch', 'Stretch of the skin']];
     if (this.stiffness) all.push(['stiffness', 'Stiffness']);
-    all.push(['joint', 'Joints'], ['brush', 'Painted softness']);
+    if (this.regions) all.push(['region', 'Region']);
+    all.push(['contact', 'Contact'], ['joint', 'Joints'], ['brush', 'Painted softness']);
     return all;
   }
 
@@ -184,10 +196,12 @@ export class LiveCharacter {
     this.paint.suppleOwnColour.value = colour === 'plain' || colour === 'displacement' ? 0 : 1;
     this.legend = {
       displacement: { low: '0', high: '6 % of the height' }, stretch: { low: '−25 %', high: '+25 %' },
-      brush: { low: '8× firmer', high: '8× softer' },
+      brush: { low: '8× firmer', high: '8× softer' }, contact: { low: `${100 * NEAR} % of the height apart`, high: 'skin touches skin' },
     }[colour] ?? null;
     if (colour === 'stiffness') this.#colourStiffness();
     if (colour === 'joint') this.#colourJoints();
+    if (colour === 'region') this.#colourRegions();
+    this.lookedForContacts = -Infinity;
     if (colour === 'brush') this.showBrush();
   }
 
@@ -209,6 +223,53 @@ export class LiveCharacter {
       if (this.stiffness[v] > 0) heat(Math.log(this.stiffness[v] / least) / Math.max(1e-9, Math.log(most / least)), out, at);
       else out.set(GREY, at);
     });
+  }
+  #colourRegions() {
+    const { numbers, names } = this.regions, own = [0, 0, 0], there = [...new Set(numbers)].sort((a, b) => a - b);
+    const colourOf = (number, out, at) => (number === 0 ? out.set(GREY, at) : kind(number, out, at));
+    this.legend = {
+      names: there.map((number) => {
+        if (number === 0) own.splice(0, 3, ...GREY);
+        else kind(number, own);
+        return [names[number] ?? `region ${number}`, [...own]];
+      }),
+    };
+    this.#fill((v, out, at) => colourOf(numbers[v], out, at));
+  }
+  /** The gaps between skin and skin as they are now, at most some times a second. */
+  #lookForContacts() {
+    const now = performance.now() / 1000;
+    if (now < this.lookedForContacts + LOOK_EVERY) return;
+    this.lookedForContacts = now;
+    const { height } = this.character, reach = NEAR * height, x = this.flesh.state.positions();
+    const gaps = this.contacts.update(x);
+    if (this.colour === 'contact') this.#fill((v, out, at) => heat(Math.min(1, 1 - Math.max(0, gaps[v]) / reach), out, at));
+    if (!this.dots.visible) return;
+    const { position } = this.dots.geometry.attributes;
+    let count = 0;
+    for (let v = 0; v < gaps.length; ++v) {
+      if (gaps[v] > TOUCHING * height) continue;
+      for (let i = 0; i < 3; ++i) position.array[3 * count + i] = x[3 * v + i] / this.character.metresPerUnit;
+      ++count;
+    }
+    position.needsUpdate = true;
+    this.dots.geometry.setDrawRange(0, count);
+    this.touching = count;
+  }
+  #markContacts() {
+    this.contacts = new Contacts(this.flesh.state.positions(), this.character.triangles, NEAR * this.character.height);
+    const points = new BufferGeometry();
+    points.setAttribute('position', new BufferAttribute(new Float32Array(3 * this.character.vertexCount), 3));
+    points.setDrawRange(0, 0);
+    this.dots = new Points(points, new PointsMaterial({ color: 0xff3b30, size: 5, sizeAttenuation: false, depthTest: false }));
+    this.dots.visible = this.dots.frustumCulled = false;
+    this.dots.renderOrder = 3;
+    this.lookedForContacts = -Infinity;
+    this.stage.scene.add(this.dots);
+  }
+  setContacts(on) {
+    this.dots.visible = on;
+    this.lookedForContacts = -Infinity;
   }
   /** The joint that each vertex hangs on most. */
   #colourJoints() {
@@ -347,6 +408,7 @@ export class LiveCharacter {
     const start = performance.now();
     this.flesh.show(renderer);
     if (this.colour === 'stretch') this.#colourStretch();
+    if (this.colour === 'contact' || this.dots.visible) this.#lookForContacts();
     this.#record('show', performance.now() - start);
   }
 

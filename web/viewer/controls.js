@@ -17,9 +17,10 @@ function fillView(panel, thing) {
   const wire = checks.add('Wireframe', 'Wireframe (W)', false, (on) => thing.setWireframe(on));
   const bones = thing.setBones && checks.add('Bones', 'Bones (B)', false, (on) => thing.setBones(on));
   const joints = thing.handles && checks.add('Move limbs', 'Handles on hands and feet, to drag (J)', false, (on) => thing.handles.show(on));
+  const contacts = thing.setContacts && checks.add('Contacts', 'Dots where skin touches skin (K)', false, (on) => thing.setContacts(on));
   if (thing.setEdges) checks.add('Elements', 'Edges of elements', true, (on) => thing.setEdges(on));
   if (thing.skin) checks.add('Skin', 'The skin around', true, (on) => thing.setSkin(on));
-  return { view, wire, bones, joints, ...colour };
+  return { view, wire, bones, joints, contacts, ...colour };
 }
 
 function fillColour(section, thing) {

@@ -91,6 +91,7 @@ export function listenToKeys(thing, player, panel, stage, togglePanel) {
     b: () => panel.bones?.toggle(),
     f: () => (thing.brush?.on ? thing.dabMiddle(stage) : thing.poke?.()),
     j: () => panel.joints?.toggle(),
+    k: () => panel.contacts?.toggle(),
     s: () => panel.brush?.() ?? panel.record?.(),
     z: () => panel.undo?.(),
     x: () => panel.cut?.('x'),

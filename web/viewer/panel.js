@@ -87,17 +87,25 @@ class Section {
     };
   }
 
-  /** What the colours mean: a bar with a text at either end. */
+  /** What the colours mean: a bar with a text at either end, or names with a colour each (linear light). */
   legend(gradient) {
     const bar = element('div', { className: 'bar' }), low = element('span'), high = element('span');
     bar.style.background = gradient;
-    const box = element('div', { className: 'legend', hidden: true }, bar, element('div', { className: 'ends' }, low, high));
+    const ends = element('div', { className: 'ends' }, low, high), names = element('div', { className: 'names' });
+    const box = element('div', { className: 'legend', hidden: true }, bar, ends, names);
     this.root.append(box);
+    const screen = (x) => Math.round(255 * Math.max(0, x) ** (1 / 2.2));
     return {
-      set(ends) {
-        box.hidden = !ends;
-        low.textContent = ends?.low ?? '';
-        high.textContent = ends?.high ?? '';
+      set(legend) {
+        box.hidden = !legend;
+        bar.hidden = ends.hidden = Boolean(legend?.names);
+        low.textContent = legend?.low ?? '';
+        high.textContent = legend?.high ?? '';
+        names.replaceChildren(...(legend?.names ?? []).map(([text, colour]) => {
+          const item = element('span', { textContent: text });
+          item.style.setProperty('--kind', `rgb(${colour.map(screen).join(' ')})`);
+          return item;
+        }));
       },
     };
   }

@@ -88,7 +88,7 @@ export class SolidMesh {
   static async load(description, stage) {
     const data = { vertices: await numbers(Float32Array, 'vertices'), elements: await numbers(Uint32Array, 'elements') };
     for (const name of ['stiffness', 'shapes', 'skin', 'cubature']) data[name] = await perhaps(Float32Array, name);
-    for (const name of ['materials', 'triangles', 'held']) data[name] = await perhaps(Uint32Array, name);
+    for (const name of ['materials', 'triangles', 'held', 'regions']) data[name] = await perhaps(Uint32Array, name);
     return new SolidMesh(data, description, stage);
   }
 
@@ -99,6 +99,7 @@ export class SolidMesh {
     this.nodes = description.elementNodes;
     this.frequencies = description.frequencies ?? [];
     this.materials = description.materials ?? [];
+    this.regionNames = description.regions ?? this.materials;
     this.vertexCount = data.vertices.length / 3;
     this.elementCount = data.elements.length / this.nodes;
     if (!FACES[this.nodes] || !Number.isInteger(this.elementCount) || !data.vertices.every(Number.isFinite) || data.elements.some((v) => v >= this.vertexCount))
@@ -200,7 +201,8 @@ export class SolidMesh {
   get colours() {
     const { data } = this, all = [['plain', 'Plain']];
     if (this.frequencies.length) all.push(['displacement', 'Displacement']);
-    if (this.materials.length > 1) all.push(['region', 'Material']);
+    if (data.regions) all.push(['region', 'Region']);
+    else if (this.materials.length > 1) all.push(['region', 'Material']);
     if (data.stiffness && Math.max(...this.#range(data.stiffness)) > 1.001 * this.#range(data.stiffness)[0]) all.push(['stiffness', 'Stiffness']);
     if (data.held) all.push(['held', 'Held by bones']);
     if (data.cubature) all.push(['cubature', 'Cubature weight']);
@@ -245,19 +247,34 @@ export class SolidMesh {
     this.colour = colour;
     this.stale = true; // displacements are coloured as they come
     const { color } = this.mesh.geometry.attributes, scale = this.#scale(colour), one = [0, 0, 0], { data } = this;
-    this.legend = colour === 'displacement' ? { low: '0', high: 'largest' } : scale;
+    this.legend = colour === 'displacement' ? { low: '0', high: 'largest' } : colour === 'region' ? this.#regionLegend() : scale;
     for (let t = 0; t < this.owners.length; ++t) {
       const e = this.owners[t];
       const share = scale?.share(e);
       if (scale && Number.isFinite(share)) heat(share, one);
       else if (scale) one.splice(0, 3, ...GREY);
-      else if (colour === 'region') kind(data.materials[e], one);
+      else if (colour === 'region') this.#regionColour((data.regions ?? data.materials)[e], one);
       else if (colour === 'held')
         one.splice(0, 3, ...(Array.from(data.elements.subarray(this.nodes * e, this.nodes * (e + 1))).every((v) => data.held[v]) ? GREY : PLAIN));
       else one.splice(0, 3, ...(this.inner[t] ? INNER : PLAIN));
       for (let k = 0; k < 3; ++k) color.setXYZ(3 * t + k, one[0], one[1], one[2]);
     }
     color.needsUpdate = true;
+  }
+
+  /** Bones are grey; they are the first of a character's regions. */
+  #regionColour(number, out) {
+    if (this.data.regions && number === 0) out.splice(0, 3, ...GREY);
+    else kind(number, out);
+  }
+  #regionLegend() {
+    const there = [...new Set(this.data.regions ?? this.data.materials)].sort((a, b) => a - b), one = [0, 0, 0];
+    return {
+      names: there.slice(0, 12).map((number) => {
+        this.#regionColour(number, one);
+        return [this.regionNames[number] || `material ${number + 1}`, [...one]];
+      }),
+    };
   }
 
   setWireframe(on) {

@@ -137,6 +137,17 @@
     drawBars(drawing, gains.sort((a, b) => b.value - a.value), true, tip);
   }
 
+  // A page of its own in a frame. It inherits this page's policy and has a stricter one itself.
+  function playLive(figure) {
+    const packed = figure.querySelector('script').textContent, frame = document.createElement('iframe');
+    frame.title = figure.querySelector('figcaption').textContent;
+    frame.srcdoc = new TextDecoder().decode(Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)));
+    figure.querySelector('button').replaceWith(frame);
+    frame.focus();
+  }
+  for (const figure of document.querySelectorAll('figure.live'))
+    figure.querySelector('button').addEventListener('click', () => playLive(figure));
+
   for (const section of document.querySelectorAll('section[id]')) {
     const link = document.createElement('a');
     link.href = `#${section.id}`;

@@ -319,8 +319,8 @@ ColumnSources read_sources(ArchiveReader& reader, const std::string& name, Index
 Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
   // A member that is added to the model doesn't compile here before it has its place in the file.
   const auto& [rest, material, directions, exact_strain, poses, sources, gradient_sources, stiffness, linear,
-               corrections, correction_poses, correction_limit, mass, points, sites, elements, inertia, surface,
-               height] = model;
+               corrections, correction_poses, correction_limit, correction_reach, mass, points, sites, elements,
+               inertia, surface, height] = model;
   SUPPLE_RETURN_IF_ERROR(RigArchive::write(writer, "rest", *rest, points));
   writer.add("material", to_string(material));
   writer.add_number("directions", static_cast<Index>(directions));
@@ -333,6 +333,7 @@ Status add_model(ArchiveWriter& writer, const PoseSpaceModel& model) {
   writer.add("stiffness", stiffness);
   add_triangles(writer, "corrections", corrections, model.size());
   writer.add_number("correction_limit", correction_limit);
+  writer.add_number("correction_reach", correction_reach);
   add_triangles(writer, "linear", linear, model.size());
   add_triangles(writer, "mass", symmetric_masses(model), model.size());
   add_tets(writer, "frames", sites);
@@ -368,6 +369,9 @@ std::shared_ptr<const PoseSpaceModel> read_model(ArchiveReader& reader) {
   model->corrections = read_triangles(reader, "corrections", size, model->correction_pose_count());
   model->correction_limit = reader.number("correction_limit");
   if (!(model->correction_limit > 0)) reader.misfit("correction_limit");
+  // Older files don't have it.
+  if (reader.archive().has("correction_reach")) model->correction_reach = reader.number("correction_reach");
+  if (!(model->correction_reach >= 0)) reader.misfit("correction_reach");
   model->linear = read_triangles(reader, "linear", size, model->exact_strain ? model->correction_pose_count() : poses);
   model->mass = read_triangles(reader, "mass", size, poses * (poses + 1) / 2);
   halve_pairs(model->mass);

@@ -100,6 +100,29 @@ void read_tree(ArchiveReader& reader, DomainModel& model) {
   if (at != interfaces.cols()) reader.misfit("interfaces");
 }
 
+void add_closures(ArchiveWriter& writer, const DomainModel& model) {
+  if (model.closures.empty()) return;
+  std::vector<Index> sites;
+  MatX numbers(2, std::ssize(model.closures));
+  Eigen::Index column = 0;
+  for (const DomainClosure& closure : model.closures) {
+    sites.push_back(closure.first);
+    sites.push_back(closure.second);
+    numbers.col(column++) << closure.give, closure.radius;
+  }
+  writer.add("closure_sites", sites);
+  writer.add("closures", numbers);
+}
+
+void read_closures(ArchiveReader& reader, DomainModel& model) {
+  if (!reader.archive().has("closures")) return;
+  const std::vector<Index> sites = reader.indices("closure_sites", ArchiveReader::any, model.domain_count(), 2, -1);
+  const MatX numbers = reader.matrix("closures", 2, std::ssize(sites) / 2);
+  if (!reader.ok()) return;
+  for (Eigen::Index k = 0; k < numbers.cols(); ++k)
+    model.closures.push_back({sites[to_size(2 * k)], sites[to_size(2 * k + 1)], numbers(0, k), numbers(1, k)});
+}
+
 Eigen::Index sources_of(const DomainModel& model) { return std::ssize(model.surface.weight); }
 
 /// Surfaces whose vertices are weighted sums.
@@ -141,6 +164,7 @@ std::string encode_domain_model(const DomainModel& model) {
     if (const PartCubature* points = model.cubature_of(p)) add_cubature(writer, part_prefix(p), *points);
   }
   add_tree(writer, model);
+  add_closures(writer, model);
   writer.add("surface.first", model.surface.first);
   writer.add("surface.domain", model.surface.domain);
   writer.add("surface.vertex", model.surface.vertex);
@@ -169,6 +193,7 @@ Result<DomainModel> decode_domain_model(const Archive& archive) {
     model.cubature.push_back(read_cubature(reader, part_prefix(to_size(p)), model.parts.back().size()));
   }
   if (reader.ok()) read_tree(reader, model);
+  if (reader.ok()) read_closures(reader, model);
   if (reader.ok()) read_shown(reader, model);
   SUPPLE_RETURN_IF_ERROR(reader.status());
   SUPPLE_RETURN_IF_ERROR(check_domain_model(model));

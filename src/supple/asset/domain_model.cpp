@@ -58,6 +58,19 @@ Status check_cubature(const DomainModel& model, std::size_t part) {
   return {};
 }
 
+Status check_closures(const DomainModel& model) {
+  const auto is_site = [&](Index d) { return d > 0 && d < model.domain_count() && model.part_of(d).size() == 0; };
+  for (const DomainClosure& closure : model.closures) {
+    const bool sites = is_site(closure.first) && (closure.second == -1 || is_site(closure.second));
+    if (!sites || !(closure.give >= 0) || !std::isfinite(closure.give) || !(closure.radius >= 0) ||
+        !std::isfinite(closure.radius))
+      return input_error("a loop of the model is closed where there is no place for it; build the model again");
+    if (closure.second < 0 && !model.anchored())
+      return input_error("a loop of the model ends at the ground, but nothing holds its root; build the model again");
+  }
+  return {};
+}
+
 }  // namespace
 
 Index DomainModel::size() const {
@@ -122,6 +135,7 @@ Status check_domain_model(const DomainModel& model) {
     if (part.size() > 0) SUPPLE_RETURN_IF_ERROR(check_subspace_model(part));
   for (std::size_t p = 0; p < model.parts.size(); ++p) SUPPLE_RETURN_IF_ERROR(check_cubature(model, p));
   for (Index d = 0; d < model.domain_count(); ++d) SUPPLE_RETURN_IF_ERROR(check_domain(model, d));
+  SUPPLE_RETURN_IF_ERROR(check_closures(model));
   return check_surface(model);
 }
 

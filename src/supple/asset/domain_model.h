@@ -9,6 +9,10 @@
 // that of a child follows the interface on its parent: its centroid moves by â q, and it turns by the rotation Q of the
 // polar decomposition of the best linear fit A(q) = 1 + Σ_l A_l q_l (Eq. 1 to 5).
 //
+// A loop of domains is a tree whose last two ends are held together: each carries a site, a domain without a body or
+// coordinates that hangs on it as any child would, and a closure keeps the two sites in one place (extension of the
+// paper, which has trees only).
+//
 // Uniform scale: displacement gradients stay as they are, so elastic energy goes with s³ and, in the part's own q,
 // kinetic energy with s⁵: frequencies go with 1/s, and nothing is computed anew.
 #pragma once
@@ -68,12 +72,21 @@ struct PartCubature {
   MatX correction;  ///< C, r × r
 };
 
+/// What closes a loop. Where it gives way it is a spring of 1/give [N/m], and of radius²/give [N m] for each radian.
+struct DomainClosure {
+  Index first = 0;    ///< a site
+  Index second = -1;  ///< another; −1: the place of the first at rest, carried by the root's frame
+  double give = 0;    ///< [m/N]; 0: none, the sites are one
+  double radius = 0;  ///< of the interface: turning is held as its points at this distance are [m]; 0: free to turn
+};
+
 struct DomainModel {
   std::vector<std::string> part_names;
   std::vector<SubspaceModel> parts;    ///< some may have no coordinates: rigid parts
   std::vector<PartCubature> cubature;  ///< beside the parts; or none at all
   std::vector<Domain> domains;         ///< parents before their children
   DomainSurface surface;
+  std::vector<DomainClosure> closures;  ///< loops; none in a tree
 
   Index domain_count() const { return static_cast<Index>(domains.size()); }
   /// Where the forces of a part come from; null: its polynomial.

@@ -2,6 +2,7 @@
 #include "supple/asset/pose_space_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace supple {
 
@@ -41,6 +42,13 @@ MatX surface_shape(const PoseSpaceModel& model, Index pose, const MatX& q) {
           model.surface.weight[v][k] * moved.middleRows<3>(3 * model.surface.vertex[v][k]);
   }
   return shown;
+}
+
+double correction_share(std::span<const double> distances, double reach) {
+  if (!(reach > 0)) return 1;
+  double far = 1;
+  for (const double d : distances) far *= -std::expm1(-(d * d) / (reach * reach));
+  return 1 - far;
 }
 
 double largest_displacement(const PoseSpaceModel& model, const VecX& q) {

@@ -110,8 +110,11 @@ struct PoseSpaceModel {
   /// `poses` first; absent: no others. Matrices there are of Σ_i w_i Û_i as it is, not yet of unit mass.
   std::optional<PoseSpaceWeights> correction_poses;
   double correction_limit = 1.0;  ///< s₀ [J]
-  std::vector<MatX> mass;         ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
-  std::vector<Index> points;      ///< vertices of the simulation mesh
+  /// Far from all poses where they are known, corrections tell nothing, and may tell what is wrong: correction_share()
+  /// of them counts. ρ, in the layout's distance; 0: all of them everywhere.
+  double correction_reach = 0;
+  std::vector<MatX> mass;     ///< Û_iᵀ M Û_j for j ≤ i, row by row: 00, 10, 11, 20, …; identity where i = j
+  std::vector<Index> points;  ///< vertices of the simulation mesh
   std::vector<PosedTet> sites;
   std::vector<ElementBlock> elements;
   std::vector<InertialBlock> inertia;
@@ -126,6 +129,10 @@ struct PoseSpaceModel {
   Index element_count() const;
   Index inertial_vertex_count() const;
 };
+
+/// 1 − Π_i (1 − exp(−d_i²/ρ²)) of the distances d_i to the poses whose corrections are known: 1 at each of them, 0 far
+/// from all. 1 where ρ = 0.
+double correction_share(std::span<const double> distances, double reach);
 
 /// A column of a block in one of the poses, which owns it.
 struct PoseColumn {

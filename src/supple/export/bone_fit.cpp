@@ -2,8 +2,8 @@
 #include "supple/export/bone_fit.h"
 
 #include "supple/base/parallel.h"
+#include "supple/export/stretched_motion.h"
 #include "supple/math/dense/simplex_quadratic.h"
-#include "supple/math/dense/svd3.h"
 
 #include <Eigen/LU>
 
@@ -16,33 +16,16 @@ namespace {
 constexpr std::size_t most_candidates = 8;  // helpers that a vertex may choose from, the nearest ones
 constexpr std::size_t influences = 4;       // of a vertex, old and new, that players handle
 constexpr double least_share = 1e-4;        // weights below aren't worth an influence
-constexpr double still = 1e-5;  // share of a bone's extent that holds it to its parent where nothing else does
-constexpr double least_scale = 0.2, most_scale = 5;
+constexpr double still = 1e-5;  // share of a helper's moments that holds it to its parent where nothing else does
 
 using Matrix34 = BoneFit::Matrix34;
 using Moments = BoneFit::Moments;
 
-/// The best motion [R S | t] of points q within their parent: argmin tr(G N Gᵀ) − 2 tr(G Dᵀ). With t eliminated, R S
-/// fits D′ = D − D_t cᵀ/m by turns: R = the rotation nearest to D′ S (W. Kabsch, 1976), S_i = (Rᵀ D′)_ii / M′_ii.
-Matrix34 best_motion(const Moments& N, const Matrix34& D, const Matrix34& rest) {
-  const double mass = N(3, 3);
-  if (!(mass > 1e-12)) return rest;
-  const Vec3 c = N.topRightCorner<3, 1>();
-  Mat3 M = N.topLeftCorner<3, 3>() - c * c.transpose() / mass;
-  const double hold = still * M.trace() / 3 + 1e-300;
-  const Mat3 H = D.leftCols<3>() - D.col(3) * c.transpose() / mass + hold * rest.leftCols<3>();
-  M += hold * Mat3::Identity();
-  Vec3 scale = Vec3::Ones();
-  Mat3 R = Mat3::Identity();
-  for (int turn = 0; turn < 4; ++turn) {
-    const Svd3<double> svd = svd3<double>(H * scale.asDiagonal());
-    R = svd.U * svd.V.transpose();  // both are rotations: so is R, and the best one
-    for (int i = 0; i < 3; ++i) scale[i] = std::clamp(R.col(i).dot(H.col(i)) / M(i, i), least_scale, most_scale);
-  }
-  Matrix34 motion;
-  motion.leftCols<3>() = R * scale.asDiagonal();
-  motion.col(3) = (D.col(3) - motion.leftCols<3>() * c) / mass;
-  return motion.allFinite() ? motion : rest;
+/// What holds a helper with these moments to where it is at rest.
+Eigen::Vector4d hold_of(const Moments& N) {
+  constexpr double nothing = 1e-12;  // a helper that carries nobody stays where it is
+  const double extent = still * (N.topLeftCorner<3, 3>().trace() / 3 + nothing), mass = still * (N(3, 3) + nothing);
+  return {extent, extent, extent, mass};
 }
 
 Matrix34 product(const Affine& a, const Matrix34& b) {
@@ -53,31 +36,20 @@ Matrix34 product(const Affine& a, const Matrix34& b) {
 
 Vec3 apply(const Matrix34& G, const Vec3& q) { return G.leftCols<3>() * q + G.col(3); }
 
-Transform transform_of(const Matrix34& local) {
-  Transform transform;
-  Mat3 R = local.leftCols<3>();
-  for (int i = 0; i < 3; ++i) transform.scale[i] = R.col(i).norm();
-  R = R * transform.scale.cwiseInverse().asDiagonal();
-  transform.rotation = Quat(R).normalized();
-  transform.translation = local.col(3);
-  return transform;
-}
-
 }  // namespace
 
 BoneFit::BoneFit(const RawCharacter& character, const CharacterMesh& mesh, std::span<const Vec3> rest)
     : mesh_(&mesh),
       skin_(&character.skins[to_size(mesh.skin)]),
       rest_(rest.begin(), rest.end()),
-      shares_(rest.size()),
-      energy_(rest.size(), 0.0) {
-  for (std::size_t v = 0; v < shares_.size(); ++v)
+      found_{{}, std::vector<std::vector<Share>>(rest.size()), std::vector<double>(rest.size(), 0.0), 0} {
+  for (std::size_t v = 0; v < found_.shares.size(); ++v)
     for (Index e = mesh.weights.first[v]; e < mesh.weights.first[v + 1]; ++e)
-      shares_[v].push_back({mesh.weights.joint[to_size(e)], mesh.weights.weight[to_size(e)]});
+      found_.shares[v].push_back({mesh.weights.joint[to_size(e)], mesh.weights.weight[to_size(e)]});
 }
 
 Vec3 BoneFit::in_bone(std::size_t h, std::size_t v) const {
-  const HelperBone& bone = bones_[h].helper;
+  const HelperBone& bone = found_.bones[h].helper;
   return skin_->inverse_bind[to_size(bone.slot)] * mesh_->surface.vertices[v] - bone.centre;
 }
 
@@ -105,9 +77,9 @@ BoneFit::Kept BoneFit::frame_of(std::span<const Affine> joints, std::span<const 
 
 void BoneFit::keep(std::span<const Affine> joints, std::span<const Vec3> displacements) {
   kept_.push_back(frame_of(joints, displacements));
-  for (std::size_t v = 0; v < energy_.size(); ++v) energy_[v] += displacements[v].squaredNorm();
-  squared_error_ = 0;
-  for (const double e : energy_) squared_error_ += e;
+  for (std::size_t v = 0; v < found_.energy.size(); ++v) found_.energy[v] += displacements[v].squaredNorm();
+  found_.squared_error = 0;
+  for (const double e : found_.energy) found_.squared_error += e;
 }
 
 void BoneFit::follow_patch(Bone& bone, std::span<const double> nearness) const {
@@ -120,16 +92,16 @@ void BoneFit::follow_patch(Bone& bone, std::span<const double> nearness) const {
     patch.emplace_back(v, q);
     N += nearness[v] * nearness[v] * q * q.transpose();
   }
-  bone.local.resize(kept_.size());
+  const Eigen::Vector4d hold = hold_of(N);
+  N.diagonal() += hold;
+  const Moments inverse = N.inverse();
   bone.world.resize(kept_.size());
   parallel_for(static_cast<std::int64_t>(kept_.size()), 4, [&](std::int64_t i) {
     const Kept& frame = kept_[to_size(i)];
     const Affine& parent = frame.joints[to_size(bone.helper.slot)];
-    const Affine inverse = parent.inverse();
-    Matrix34 D = Matrix34::Zero();
-    for (const auto& [v, q] : patch) D += nearness[v] * nearness[v] * (inverse * frame.places[v]) * q.transpose();
-    bone.local[to_size(i)] = best_motion(N, D, at_rest(bone));
-    bone.world[to_size(i)] = product(parent, bone.local[to_size(i)]);
+    Matrix34 D = product(parent, at_rest(bone)) * hold.asDiagonal();
+    for (const auto& [v, q] : patch) D += nearness[v] * nearness[v] * frame.places[v] * q.transpose();
+    bone.world[to_size(i)] = D * inverse;
   });
 }
 
@@ -163,37 +135,41 @@ void BoneFit::seed(double radius, std::vector<double>& energy) {
     energy[v] *= 1 - near;
   }
   follow_patch(bone, nearness);
-  bones_.push_back(std::move(bone));
+  found_.bones.push_back(std::move(bone));
 }
 
 void BoneFit::add_bones(Index count, double radius) {
-  std::vector<double> energy = energy_;
+  std::vector<double> energy = found_.energy;
   for (Index k = 0; k < count; ++k) seed(radius, energy);
 }
 
 // ---- motions --------------------------------------------------------------------------------------------------------
 
 void BoneFit::update_moments() {
-  const std::size_t count = bones_.size();
-  moments_.assign(count * count, Moments::Zero());
-  for (std::size_t v = 0; v < shares_.size(); ++v) {
-    for (const Share& a : shares_[v]) {
+  const Eigen::Index count = std::ssize(found_.bones);
+  MatX moments = MatX::Zero(4 * count, 4 * count);
+  for (std::size_t v = 0; v < found_.shares.size(); ++v) {
+    for (const Share& a : found_.shares[v]) {
       if (a.bone < joint_count()) continue;
-      const auto h = to_size(a.bone - joint_count());
-      const Eigen::Vector4d q = in_bone(h, v).homogeneous();
-      for (const Share& b : shares_[v]) {
+      const Eigen::Index h = a.bone - joint_count();
+      const Eigen::Vector4d q = in_bone(to_size(h), v).homogeneous();
+      for (const Share& b : found_.shares[v]) {
         if (b.bone < joint_count()) continue;
-        const auto k = to_size(b.bone - joint_count());
-        const Eigen::Vector4d other = in_bone(k, v).homogeneous();
-        moments_[h * count + k] += a.weight * b.weight * q * other.transpose();
+        const Eigen::Index k = b.bone - joint_count();
+        const Eigen::Vector4d other = in_bone(to_size(k), v).homogeneous();
+        moments.block<4, 4>(4 * h, 4 * k) += a.weight * b.weight * q * other.transpose();
       }
     }
   }
+  hold_.resize(4 * count);
+  for (Eigen::Index h = 0; h < count; ++h) hold_.segment<4>(4 * h) = hold_of(moments.block<4, 4>(4 * h, 4 * h));
+  moments.diagonal() += hold_;
+  factor_ = PositiveFactor(moments);
 }
 
 Vec3 BoneFit::carried_by_joints(const Kept& frame, std::size_t v) const {
   Vec3 x = Vec3::Zero();
-  for (const Share& share : shares_[v]) {
+  for (const Share& share : found_.shares[v]) {
     if (share.bone >= joint_count()) continue;
     const auto slot = to_size(share.bone);
     x += share.weight * (frame.joints[slot] * (skin_->inverse_bind[slot] * mesh_->surface.vertices[v]));
@@ -201,49 +177,38 @@ Vec3 BoneFit::carried_by_joints(const Kept& frame, std::size_t v) const {
   return x;
 }
 
-void BoneFit::solve_frame(const Kept& frame, int sweeps, FrameMotions& motions) const {
-  const std::size_t count = bones_.size();
-  std::vector<Matrix34> C(count, Matrix34::Zero());
-  for (std::size_t v = 0; v < shares_.size(); ++v) {
-    const bool helped = std::any_of(shares_[v].begin(), shares_[v].end(),
+std::vector<Matrix34> BoneFit::best_motions(const Kept& frame) const {
+  const Eigen::Index count = std::ssize(found_.bones);
+  if (count == 0) return {};
+  MatX C = MatX::Zero(3, 4 * count);
+  for (Eigen::Index h = 0; h < count; ++h) {
+    const Bone& bone = found_.bones[to_size(h)];
+    C.middleCols<4>(4 * h) =
+        product(frame.joints[to_size(bone.helper.slot)], at_rest(bone)) * hold_.segment<4>(4 * h).asDiagonal();
+  }
+  for (std::size_t v = 0; v < found_.shares.size(); ++v) {
+    const bool helped = std::any_of(found_.shares[v].begin(), found_.shares[v].end(),
                                     [&](const Share& share) { return share.bone >= joint_count(); });
     if (!helped) continue;
     const Vec3 r = frame.places[v] - carried_by_joints(frame, v);
-    for (const Share& share : shares_[v]) {
+    for (const Share& share : found_.shares[v]) {
       if (share.bone < joint_count()) continue;
-      const auto h = to_size(share.bone - joint_count());
-      const Eigen::Vector4d q = in_bone(h, v).homogeneous();
-      C[h] += share.weight * r * q.transpose();
+      const Eigen::Index h = share.bone - joint_count();
+      const Eigen::Vector4d q = in_bone(to_size(h), v).homogeneous();
+      C.middleCols<4>(4 * h) += share.weight * r * q.transpose();
     }
   }
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    for (std::size_t h = 0; h < count; ++h) {
-      Matrix34 D = C[h];
-      for (std::size_t k = 0; k < count; ++k)
-        if (k != h) D -= motions.world[k] * moments_[k * count + h];
-      const Affine& parent = frame.joints[to_size(bones_[h].helper.slot)];
-      const Moments& N = moments_[h * count + h];
-      D -= parent.translation() * N.row(3);
-      motions.local[h] = best_motion(N, parent.linear().inverse() * D, at_rest(bones_[h]));
-      motions.world[h] = product(parent, motions.local[h]);
-    }
-  }
+  const MatX solved = factor_.solve(MatX(C.transpose()));
+  std::vector<Matrix34> motions;
+  for (Eigen::Index h = 0; h < count; ++h) motions.emplace_back(solved.middleRows<4>(4 * h).transpose());
+  return motions;
 }
 
-void BoneFit::fit_motions(int sweeps) {
+void BoneFit::fit_motions() {
   update_moments();
   parallel_for(static_cast<std::int64_t>(kept_.size()), 2, [&](std::int64_t i) {
-    const auto f = to_size(i);
-    FrameMotions motions;
-    for (const Bone& bone : bones_) {
-      motions.local.push_back(bone.local[f]);
-      motions.world.push_back(bone.world[f]);
-    }
-    solve_frame(kept_[f], sweeps, motions);
-    for (std::size_t h = 0; h < bones_.size(); ++h) {
-      bones_[h].local[f] = motions.local[h];
-      bones_[h].world[f] = motions.world[h];
-    }
+    const std::vector<Matrix34> motions = best_motions(kept_[to_size(i)]);
+    for (std::size_t h = 0; h < found_.bones.size(); ++h) found_.bones[h].world[to_size(i)] = motions[h];
   });
 }
 
@@ -254,8 +219,8 @@ std::vector<Index> BoneFit::candidates(std::size_t v) const {
   for (Index e = mesh_->weights.first[v]; e < mesh_->weights.first[v + 1]; ++e)
     result.push_back(mesh_->weights.joint[to_size(e)]);
   std::vector<std::pair<double, Index>> near;
-  for (std::size_t h = 0; h < bones_.size(); ++h)
-    near.emplace_back((rest_[v] - bones_[h].place).squaredNorm(), static_cast<Index>(h));
+  for (std::size_t h = 0; h < found_.bones.size(); ++h)
+    near.emplace_back((rest_[v] - found_.bones[h].place).squaredNorm(), static_cast<Index>(h));
   std::sort(near.begin(), near.end());
   for (const auto& [distance, h] : near)
     if (result.size() < to_size(most_simplex_entries) && result.size() < most_candidates + influences)
@@ -277,7 +242,7 @@ void BoneFit::fit_vertex(std::size_t v) {
       const Index bone = chosen[to_size(c)];
       const Vec3& p = points[to_size(c)];
       e.col(c) = (bone < joint_count() ? Vec3(kept_[f].joints[to_size(bone)] * p)
-                                       : apply(bones_[to_size(bone - joint_count())].world[f], p)) -
+                                       : apply(found_.bones[to_size(bone - joint_count())].world[f], p)) -
                  kept_[f].places[v];
     }
     G.noalias() += e.transpose() * e;
@@ -287,65 +252,65 @@ void BoneFit::fit_vertex(std::size_t v) {
   double sum = 0;
   for (double& weight : w) sum += weight = weight < least_share ? 0.0 : weight;
   w /= sum;
-  shares_[v].clear();
+  found_.shares[v].clear();
   for (Eigen::Index c = 0; c < count; ++c)
-    if (w[c] > 0) shares_[v].push_back({chosen[to_size(c)], w[c]});
-  energy_[v] = w.dot(G * w);
+    if (w[c] > 0) found_.shares[v].push_back({chosen[to_size(c)], w[c]});
+  found_.energy[v] = w.dot(G * w);
 }
 
 void BoneFit::update_places() {
-  for (std::size_t h = 0; h < bones_.size(); ++h) {
+  for (std::size_t h = 0; h < found_.bones.size(); ++h) {
     const Index bone = joint_count() + static_cast<Index>(h);
     Vec3 sum = Vec3::Zero();
     double mass = 0;
-    for (std::size_t v = 0; v < shares_.size(); ++v) {
-      for (const Share& share : shares_[v]) {
+    for (std::size_t v = 0; v < found_.shares.size(); ++v) {
+      for (const Share& share : found_.shares[v]) {
         if (share.bone != bone) continue;
         sum += share.weight * rest_[v];
         mass += share.weight;
       }
     }
-    if (mass > 0) bones_[h].place = sum / mass;
+    if (mass > 0) found_.bones[h].place = sum / mass;
   }
 }
 
 void BoneFit::fit_weights() {
-  parallel_for(static_cast<std::int64_t>(shares_.size()), 64, [&](std::int64_t v) { fit_vertex(to_size(v)); });
-  squared_error_ = 0;
-  for (const double e : energy_) squared_error_ += e;
+  parallel_for(static_cast<std::int64_t>(found_.shares.size()), 64, [&](std::int64_t v) { fit_vertex(to_size(v)); });
+  found_.squared_error = 0;
+  for (const double e : found_.energy) found_.squared_error += e;
   update_places();
 }
 
 // ---- the end --------------------------------------------------------------------------------------------------------
 
-void BoneFit::add_frame(std::span<const Affine> joints, std::span<const Vec3> displacements, int sweeps,
-                        std::span<Vec3> left) {
+void BoneFit::add_frame(std::span<const Affine> joints, std::span<const Vec3> displacements, std::span<Vec3> left) {
   const Kept frame = frame_of(joints, displacements);
-  if (moments_.size() != bones_.size() * bones_.size() || last_.local.size() != bones_.size()) {
-    update_moments();
-    last_ = {};
-    for (const Bone& bone : bones_) last_.local.push_back(at_rest(bone));
-    last_.world.resize(bones_.size());
+  if (!found_.bones.empty() && found_.bones.front().helper.motion.empty()) update_moments();
+  const std::vector<Matrix34> motions = best_motions(frame);
+  for (std::size_t h = 0; h < found_.bones.size(); ++h) {
+    HelperBone& bone = found_.bones[h].helper;
+    Matrix34 local = product(frame.joints[to_size(bone.slot)].inverse(), motions[h]);
+    if (!local.allFinite()) local = at_rest(found_.bones[h]);  // nothing shows below a joint that is scaled to nothing
+    const Quat before = bone.turn.empty() ? Quat::Identity() : bone.turn.back();
+    const StretchedMotion motion = stretched_motion(local, before);
+    bone.motion.push_back(motion.outer);
+    bone.turn.push_back(motion.turn);
   }
-  for (std::size_t h = 0; h < bones_.size(); ++h)
-    last_.world[h] = product(frame.joints[to_size(bones_[h].helper.slot)], last_.local[h]);
-  solve_frame(frame, sweeps, last_);
-  for (std::size_t h = 0; h < bones_.size(); ++h) bones_[h].helper.motion.push_back(transform_of(last_.local[h]));
   for (std::size_t v = 0; v < left.size(); ++v) {
     left[v] = frame.places[v] - carried_by_joints(frame, v);
-    for (const Share& share : shares_[v]) {
+    for (const Share& share : found_.shares[v]) {
       if (share.bone < joint_count()) continue;
       const auto h = to_size(share.bone - joint_count());
-      left[v] -= share.weight * apply(last_.world[h], in_bone(h, v));
+      left[v] -= share.weight * apply(motions[h], in_bone(h, v));
     }
   }
 }
 
 MeshBones BoneFit::result() const {
   MeshBones result;
-  for (const Bone& bone : bones_) result.bones.push_back(bone.helper);
+  for (const Bone& bone : found_.bones) result.bones.push_back(bone.helper);
   result.weights.first.push_back(0);
-  for (const std::vector<Share>& shares : shares_) {
+  for (const std::vector<Share>& shares : found_.shares) {
     for (const Share& share : shares) {
       result.weights.joint.push_back(share.bone);
       result.weights.weight.push_back(share.weight);

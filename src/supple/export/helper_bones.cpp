@@ -8,16 +8,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace supple {
 namespace {
 
 constexpr Index fitted_frames = 160;  // at most so many are fitted to until the end
 constexpr std::size_t fitted_bytes = std::size_t{256} << 20;
-constexpr int sweeps = 6, last_sweeps = 20;
-constexpr double least_progress = 0.9995;  // of the squared error; a round that leaves more was the last
-constexpr Index first_batch = 2;           // more at once all land where the flesh is loudest
-constexpr double radius_share = 0.8;       // of the height, that the first helpers follow
+constexpr double least_progress = 0.9995, last_progress = 0.9999;  // of the squared error
+
+/// How helpers begin: few at a time over much of the flesh, or many over little of it.
+struct Seeding {
+  Index first_batch;
+  double radius;  ///< that the first ones follow, as a share of the height
+};
+constexpr Seeding seedings[] = {{2, 0.8}, {2, 0.4}, {4, 0.6}, {8, 0.4}};
+constexpr std::size_t tried_places = 1600000;  // vertices by frames, of all beginnings together
 
 class Fitter {
  public:
@@ -81,22 +87,48 @@ class Fitter {
     return {};
   }
 
-  /// Helpers in batches, each followed by motions and weights in turn while that helps.
+  /// From several beginnings, since each ends in a minimum of its own; the best of them is what is refined. Large
+  /// meshes have fewer, for the time that each takes.
   Status fit(Work& work) {
-    for (Index batch = first_batch; work.fit.bone_count() < settings_.most_bones; batch *= 2) {
-      const Index before = work.fit.bone_count();
-      if (!(work.fit.squared_error() > 0)) return {};
-      work.fit.add_bones(std::min(batch, settings_.most_bones - before),
-                         radius_share * report_.height / std::sqrt(1.0 + before));
-      if (work.fit.bone_count() == before) return {};
-      work.fit.fit_weights();
-      for (int k = 0; k < settings_.rounds; ++k) {
-        if (progress_.cancelled()) return stopped();
-        const double last = work.fit.squared_error();
-        work.fit.fit_motions(sweeps);
-        work.fit.fit_weights();
-        if (work.fit.squared_error() > least_progress * last) break;
-      }
+    const BoneFit::Found none = work.fit.found();
+    BoneFit::Found best = none;
+    const std::size_t places = std::max<std::size_t>(1, work.count * work.fit.frame_count());
+    const std::size_t tries = std::clamp<std::size_t>(tried_places / places, 1, std::size(seedings));
+    for (const Seeding& seeding : std::span(seedings).first(tries)) {
+      work.fit.go_back(none);
+      SUPPLE_RETURN_IF_ERROR(add_helpers(work.fit, seeding));
+      if (work.fit.squared_error() < best.squared_error) best = work.fit.found();
+    }
+    work.fit.go_back(std::move(best));
+    return refine(work.fit, 2 * settings_.rounds, last_progress);
+  }
+
+  /// Helpers in batches, each followed by motions and weights in turn; until a batch doesn't help.
+  Status add_helpers(BoneFit& fit, const Seeding& seeding) {
+    for (Index batch = seeding.first_batch; fit.bone_count() < settings_.most_bones; batch *= 2) {
+      const BoneFit::Found last = fit.found();
+      const Index before = fit.bone_count();
+      if (!(fit.squared_error() > 0)) return {};
+      fit.add_bones(std::min(batch, settings_.most_bones - before),
+                    seeding.radius * report_.height / std::sqrt(1.0 + before));
+      if (fit.bone_count() == before) return {};
+      fit.fit_weights();
+      SUPPLE_RETURN_IF_ERROR(refine(fit, settings_.rounds, least_progress));
+      if (fit.squared_error() < last.squared_error) continue;
+      fit.go_back(last);
+      return {};
+    }
+    return {};
+  }
+
+  /// Motions and weights in turn, until a round leaves more than `progress` of the squared error.
+  Status refine(BoneFit& fit, int rounds, double progress) {
+    for (int k = 0; k < rounds && fit.bone_count() > 0; ++k) {
+      if (progress_.cancelled()) return stopped();
+      const double last = fit.squared_error();
+      fit.fit_motions();
+      fit.fit_weights();
+      if (fit.squared_error() > progress * last) break;
     }
     return {};
   }
@@ -112,7 +144,7 @@ class Fitter {
       for (Work& work : work_) {
         const std::span<const Vec3> own = displacement->subspan(work.first, work.count);
         left.resize(work.count);
-        work.fit.add_frame(player_.meshes().joints(), own, last_sweeps, left);
+        work.fit.add_frame(player_.meshes().joints(), own, left);
         for (std::size_t v = 0; written && v < left.size(); ++v) {
           report_.peak_displacement = std::max(report_.peak_displacement, own[v].norm());
           report_.largest_error = std::max(report_.largest_error, left[v].norm());

@@ -4,9 +4,9 @@
 //
 //   x(v, f) = Σ_k w_vk G_k(f) q_vk,   w ≥ 0, Σ_k w_vk = 1, at most four of them above zero
 //
-// over the character's own joints k, whose motion G_k is given, and helpers, whose motion is a translation, a rotation
-// and a scale within their parent joint. Motions and weights are fitted in turn to where skinning and soft motion put
-// the vertices (as in B. H. Le, Z. Deng, Smooth Skinning Decomposition with Rigid Bones, 2012). A vertex may give up
+// over the character's own joints k, whose motion G_k is given, and helpers, whose motion is affine: flesh bulges and
+// shears. Motions and weights are fitted in turn to where skinning and soft motion put the vertices (as in B. H. Le,
+// Z. Deng, Smooth Skinning Decomposition with Rigid Bones, 2012, with bones that aren't rigid). A vertex may give up
 // joints of its own for helpers, since players blend four: a helper that follows a patch of skin replaces the blend of
 // joints there, too. At rest all of them agree, so that weights don't matter. Helpers are added where the error is
 // largest, until there are as many as allowed.
@@ -34,6 +34,7 @@ struct HelperBone {
   Index slot = 0;                 ///< the parent's number in the skin
   Vec3 centre = Vec3::Zero();     ///< in the parent's space
   std::vector<Transform> motion;  ///< within the parent, at each frame of the motion
+  std::vector<Quat> turn;         ///< likewise, within `motion` (stretched_motion.h)
 };
 
 struct MeshBones {

@@ -164,50 +164,64 @@ Status add_foreign_weights(GltfDocument& document, const SoftMotion& motion, con
 
 // ---- helper bones ---------------------------------------------------------------------------------------------------
 
-std::vector<NewJoint> new_joints(const RawCharacter& character, const CharacterMesh& mesh, const MeshBones& bones) {
+/// Two nodes for each helper: one inside the other turns it before the outer one stretches it (stretched_motion.h).
+struct HelperNodes {
+  std::vector<Index> outer;
+  AddedJoints inner;  ///< the joints
+};
+
+Result<HelperNodes> add_helper_nodes(GltfDocument& document, const RawCharacter& character, const CharacterMesh& mesh,
+                                     const MeshBones& bones) {
   const Skin& skin = character.skins[to_size(mesh.skin)];
+  HelperNodes nodes;
   std::vector<NewJoint> joints;
   for (const HelperBone& bone : bones.bones) {
     NewJoint joint;
     joint.name = fmt::format("soft_{}_{:02}", character.skeleton.joints[to_size(bone.joint)].name, joints.size());
-    joint.parent_node = character.file_node[to_size(bone.joint)];
-    joint.translation = bone.centre;
+    const Result<Index> outer =
+        add_node(document, joint.name + "_stretch", character.file_node[to_size(bone.joint)], bone.centre);
+    SUPPLE_RETURN_IF_ERROR(outer);
+    nodes.outer.push_back(*outer);
+    joint.parent_node = *outer;
     joint.inverse_bind = skin.inverse_bind[to_size(bone.slot)];
     joint.inverse_bind.pretranslate(-bone.centre);
     joints.push_back(std::move(joint));
   }
-  return joints;
+  const Result<AddedJoints> inner = add_skin_joints(document, mesh.skin, joints);
+  SUPPLE_RETURN_IF_ERROR(inner);
+  nodes.inner = *inner;
+  return nodes;
 }
 
-bool is_scaled(const HelperBone& bone) {
-  constexpr double noticed = 1e-4;
-  return std::any_of(bone.motion.begin(), bone.motion.end(),
-                     [](const Transform& motion) { return (motion.scale - Vec3::Ones()).norm() > noticed; });
+/// Appends a rotation; some players take the long way round where it has the other sign.
+void append_turn(Quat turn, Quat& last, std::vector<double>& values) {
+  if (turn.coeffs().dot(last.coeffs()) < 0) turn.coeffs() = -turn.coeffs();
+  last = turn;
+  values.insert(values.end(), turn.coeffs().begin(), turn.coeffs().end());
 }
 
-std::vector<Channel> bone_channels(const MeshBones& bones, const SoftClip& clip, Index first_frame, Index first_node) {
+std::vector<Channel> bone_channels(const MeshBones& bones, const SoftClip& clip, Index first_frame,
+                                   const HelperNodes& nodes) {
   const std::vector<double> times = clip.written_times();
   std::vector<Channel> channels;
   for (std::size_t h = 0; h < bones.bones.size(); ++h) {
     const HelperBone& bone = bones.bones[h];
-    const Index node = first_node + static_cast<Index>(h);
-    Channel place{node, ChannelTarget::translation, Interpolation::linear, 3, times, {}};
-    Channel turn{node, ChannelTarget::rotation, Interpolation::linear, 4, times, {}};
-    Channel size{node, ChannelTarget::scale, Interpolation::linear, 3, times, {}};
-    Quat last = Quat::Identity();
+    const Index outer = nodes.outer[h], inner = nodes.inner.first_node + static_cast<Index>(h);
+    Channel place{outer, ChannelTarget::translation, Interpolation::linear, 3, times, {}};
+    Channel turn{outer, ChannelTarget::rotation, Interpolation::linear, 4, times, {}};
+    Channel size{outer, ChannelTarget::scale, Interpolation::linear, 3, times, {}};
+    Channel before{inner, ChannelTarget::rotation, Interpolation::linear, 4, times, {}};
+    Quat last = Quat::Identity(), last_before = Quat::Identity();
     for (std::size_t f = 0; f < clip.times.size(); ++f) {
       if (!clip.is_written(f)) continue;
-      const Transform& motion = bone.motion[to_size(first_frame) + f];
-      Eigen::Vector4d q = motion.rotation.coeffs();
-      if (q.dot(last.coeffs()) < 0) q = -q;  // some players take the long way round otherwise
-      last.coeffs() = q;
+      const std::size_t at = to_size(first_frame) + f;
+      const Transform& motion = bone.motion[at];
       place.values.insert(place.values.end(), motion.translation.begin(), motion.translation.end());
-      turn.values.insert(turn.values.end(), q.begin(), q.end());
       size.values.insert(size.values.end(), motion.scale.begin(), motion.scale.end());
+      append_turn(motion.rotation, last, turn.values);
+      append_turn(bone.turn[at], last_before, before.values);
     }
-    channels.push_back(std::move(place));
-    channels.push_back(std::move(turn));
-    if (is_scaled(bone)) channels.push_back(std::move(size));
+    for (Channel* channel : {&place, &turn, &size, &before}) channels.push_back(std::move(*channel));
   }
   return channels;
 }
@@ -255,18 +269,17 @@ Status add_helper_bones(GltfDocument& document, const SoftMotion& motion, const 
     if (bones.bones.empty()) continue;
     const Result<Index> own = own_mesh(document, node);
     SUPPLE_RETURN_IF_ERROR(own);
-    const Result<AddedJoints> added = add_skin_joints(document, mesh.skin, new_joints(character, mesh, bones));
+    const Result<HelperNodes> added = add_helper_nodes(document, character, mesh, bones);
     SUPPLE_RETURN_IF_ERROR(added);
     SkinWeights weights = bones.weights;
     const auto before = static_cast<Index>(character.skins[to_size(mesh.skin)].joints.size());
     for (Index& joint : weights.joint)
-      if (joint >= before) joint += added->first_joint - before;  // other meshes may have added to the same skin
+      if (joint >= before) joint += added->inner.first_joint - before;  // other meshes may have added to the same skin
     SUPPLE_RETURN_IF_ERROR(set_skin_weights(document, *own, weights, mesh.welded_vertex));
     Index first = 0;
     for (std::size_t c = 0; c < motion.clips.size(); ++c) {
       const SoftClip& clip = motion.clips[c];
-      SUPPLE_RETURN_IF_ERROR(
-          add_channels(document, (*animations)[c], bone_channels(bones, clip, first, added->first_node)));
+      SUPPLE_RETURN_IF_ERROR(add_channels(document, (*animations)[c], bone_channels(bones, clip, first, *added)));
       first += static_cast<Index>(clip.times.size());
     }
   }
@@ -342,18 +355,32 @@ Result<GltfDocument> packed_with(const GltfDocument& source, const SoftMotion& m
   return document;
 }
 
-/// With targets in steps as fine as they can be in a file that isn't much larger than the source.
-Result<GltfDocument> packed_document(const GltfDocument& source, const SoftMotion& motion,
-                                     const CompressedMotion& compressed) {
+/// With targets in steps as fine as they can be in a file that isn't much larger than the source; with fewer targets
+/// where the coarsest steps don't make it small enough. `compressed` becomes what was written.
+Result<GltfDocument> packed_document(const GltfDocument& source, const SoftMotion& motion, CompressionSettings settings,
+                                     CompressedMotion& compressed, Progress& progress) {
   constexpr double steps[] = {0.1, 0.17, 0.25, 0.32, 0.45};  // of the tolerance
-  constexpr double enough = 1.45;
+  constexpr double enough = 1.45, fewer = 0.7;
+  constexpr Index least_targets = 4;
   const double most = enough * static_cast<double>(encode_glb(source).size());
-  Result<GltfDocument> document = packed_with(source, motion, compressed, steps[0]);
-  for (std::size_t k = 1; k < std::size(steps) && document.ok(); ++k) {
-    if (static_cast<double>(encode_glb(*document, GltfPacking::meshopt).size()) <= most) break;
-    document = packed_with(source, motion, compressed, steps[k]);
+  for (;;) {
+    const double tolerance = compressed.report.tolerance;
+    compressed.report.tolerance /= share_of_targets;
+    Result<GltfDocument> document = failure("nothing was packed");
+    for (const double step : steps) {
+      document = packed_with(source, motion, compressed, step);
+      SUPPLE_RETURN_IF_ERROR(document);
+      if (static_cast<double>(encode_glb(*document, GltfPacking::meshopt).size()) <= most) return document;
+    }
+    Index targets = 0;
+    for (const MeshTargets& mesh : compressed.meshes) targets = std::max(targets, mesh.target_count());
+    if (targets <= least_targets) return document;
+    settings.tolerance = tolerance;
+    settings.most_targets = std::max(least_targets, static_cast<Index>(fewer * targets));
+    Result<CompressedMotion> smaller = compress_motion(motion, settings, progress);
+    SUPPLE_RETURN_IF_ERROR(smaller);
+    compressed = std::move(*smaller);
   }
-  return document;
 }
 
 }  // namespace
@@ -370,18 +397,19 @@ Result<SoftGlbReport> write_soft_glb(const std::filesystem::path& path, const Gl
     report.bones = *fitted;
     if (packed) SUPPLE_RETURN_IF_ERROR(round_numbers(document));
   } else {
-    Result<CompressedMotion> compressed = compress_motion(
-        motion, leaving_room(output.compression, packed || output.storage == MorphStorage::small), progress);
+    const bool rounded = packed || output.storage == MorphStorage::small;
+    const CompressionSettings settings = leaving_room(output.compression, rounded);
+    Result<CompressedMotion> compressed = compress_motion(motion, settings, progress);
     SUPPLE_RETURN_IF_ERROR(compressed);
-    if (packed || output.storage == MorphStorage::small) compressed->report.tolerance /= share_of_targets;
-    report.compression = compressed->report;
     if (packed) {
-      Result<GltfDocument> made = packed_document(document, motion, *compressed);
+      Result<GltfDocument> made = packed_document(document, motion, settings, *compressed, progress);
       SUPPLE_RETURN_IF_ERROR(made);
       document = std::move(*made);
     } else {
+      if (rounded) compressed->report.tolerance /= share_of_targets;
       SUPPLE_RETURN_IF_ERROR(add_soft_targets(document, motion, *compressed, output.storage));
     }
+    report.compression = compressed->report;
   }
   progress.stage("writing");
   mark_as_baked(document);

@@ -61,10 +61,20 @@ int lock_folder(const fs::path& path, bool& unlocked) {
   return -1;
 }
 
-/// The files are ours by the folder that they are in.
+/// "N-TARGET", as new_name() has it.
+bool is_staged_name(std::string_view name) {
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits > 0 && digits < name.size() && name[digits] == '-';
+}
+
+/// With the files in it that are ours; it stays where there are others.
 void remove_folder(const fs::path& path) {
   std::error_code ignored;
-  fs::remove_all(path, ignored);
+  std::vector<fs::path> ours;
+  for (fs::directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored))
+    if (is_staged_name(at->path().filename().string())) ours.push_back(at->path());
+  for (const fs::path& file : ours) fs::remove(file, ignored);
+  fs::remove(path, ignored);
 }
 
 /// What processes left that were killed.

@@ -125,8 +125,8 @@ Result<std::vector<MatX>> decode_matrices(const std::string& bytes) {
 }
 
 std::string encode_stage(const PoseCubature& cubature) {
-  const auto& [elements, vertices, corrections, linear, between, correction_limit, elastic_error, posed_error,
-               worst_posed_error, inertial_error, elastic_training_error] = cubature;
+  const auto& [elements, vertices, corrections, linear, between, correction_limit, correction_reach, elastic_error,
+               posed_error, worst_posed_error, inertial_error, elastic_training_error] = cubature;
   ArchiveWriter writer("stage-cubature");
   const auto poses = static_cast<Index>(elements.size());
   writer.add("poses", std::span<const Index>(&poses, 1));
@@ -135,8 +135,9 @@ std::string encode_stage(const PoseCubature& cubature) {
   add_matrices(writer, "corrections", corrections);
   add_matrices(writer, "linear", linear);
   writer.add("between", between);
-  VecX numbers(6);
-  numbers << correction_limit, elastic_error, posed_error, worst_posed_error, inertial_error, elastic_training_error;
+  VecX numbers(7);
+  numbers << correction_limit, elastic_error, posed_error, worst_posed_error, inertial_error, elastic_training_error,
+      correction_reach;
   writer.add("numbers", numbers);
   return writer.bytes();
 }
@@ -151,7 +152,7 @@ Result<PoseCubature> decode_cubature(const std::string& bytes) {
     cubature.corrections = read_matrices(reader, "corrections");
     cubature.linear = read_matrices(reader, "linear");
     cubature.between = reader.matrix("between", ArchiveReader::any, ArchiveReader::any);
-    const MatX numbers = reader.matrix("numbers", 6, 1);
+    const MatX numbers = reader.matrix("numbers", 7, 1);
     if (!reader.ok()) return cubature;
     cubature.correction_limit = numbers(0);
     cubature.elastic_error = numbers(1);
@@ -159,6 +160,7 @@ Result<PoseCubature> decode_cubature(const std::string& bytes) {
     cubature.worst_posed_error = numbers(3);
     cubature.inertial_error = numbers(4);
     cubature.elastic_training_error = numbers(5);
+    cubature.correction_reach = numbers(6);
     return cubature;
   });
 }

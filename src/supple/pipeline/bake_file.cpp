@@ -8,13 +8,20 @@
 namespace supple {
 namespace {
 
+using EngineChoice = Result<const CharacterEngine*> (*)(std::string_view name, const CharacterSource& source);
+
+Result<const CharacterEngine*> engine_of_asset(std::string_view name, const CharacterSource& /*source*/) {
+  return find_engine(name);
+}
+
 Result<std::unique_ptr<SoftCharacter>> build_soft(const std::filesystem::path& input, const FleshSettings& settings,
-                                                  Progress& progress, std::span<const std::string> motions = {}) {
-  const Result<const CharacterEngine*> engine = find_engine(settings.engine);
-  SUPPLE_RETURN_IF_ERROR(engine);
+                                                  EngineChoice choose, Progress& progress,
+                                                  std::span<const std::string> motions = {}) {
   Result<CharacterSource> source = load_source(input, motions);
   SUPPLE_RETURN_IF_ERROR(source);
   source->recipe.apply(settings);
+  const Result<const CharacterEngine*> engine = choose(settings.engine, *source);
+  SUPPLE_RETURN_IF_ERROR(engine);
   const std::unique_ptr<BuildCache> cache = settings.cache ? default_cache() : nullptr;
   return (*engine)->build(std::make_shared<const CharacterSource>(std::move(*source)), progress,
                           cache ? *cache : StageStore::none());
@@ -53,7 +60,8 @@ Result<BakedFile> bake_file(const std::filesystem::path& input, const std::files
                             const BakeFileSettings& settings, Progress& progress) {
   if (output.extension() != ".glb" && output.extension() != ".gltf")
     return usage_error(output.string() + ": a character's file ends in .glb or .gltf");
-  const Result<std::unique_ptr<SoftCharacter>> soft = build_soft(input, settings, progress, settings.motions);
+  const Result<std::unique_ptr<SoftCharacter>> soft =
+      build_soft(input, settings, find_baking_engine, progress, settings.motions);
   SUPPLE_RETURN_IF_ERROR(soft);
   const Result<BakeReport> report =
       bake_character(**soft, output, bake_settings(settings, (*soft)->source().recipe), progress);
@@ -65,7 +73,7 @@ Result<BakedFile> bake_file(const std::filesystem::path& input, const std::files
 
 Result<std::vector<std::string>> build_file(const std::filesystem::path& input, const std::filesystem::path& output,
                                             const FleshSettings& settings, Progress& progress) {
-  const Result<std::unique_ptr<SoftCharacter>> soft = build_soft(input, settings, progress);
+  const Result<std::unique_ptr<SoftCharacter>> soft = build_soft(input, settings, engine_of_asset, progress);
   SUPPLE_RETURN_IF_ERROR(soft);
   const Result<std::string> bytes = encode_asset((*soft)->asset());
   SUPPLE_RETURN_IF_ERROR(bytes);

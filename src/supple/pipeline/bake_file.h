@@ -20,16 +20,16 @@ namespace supple {
 
 /// What goes before the recipe; what isn't set stays as the recipe, or the default, has it.
 struct FleshSettings {
-  std::string engine = "posespace";  ///< or "full": every vertex simulated, for those who can wait
-  std::string quality;               ///< "draft", "good" or "final"; empty: as the recipe says
-  std::string feel;                  ///< "subtle", "natural", "bouncy" or "jelly"; empty: as the recipe says
-  std::string amount;                ///< how far: a gain, "1.5", or the share of the height, "5 %"; empty: likewise
-  bool limit = true;                 ///< violent moments of clips are limited to what flesh can bear
-  std::optional<double> frequency;   ///< how often flesh sways [Hz]
-  std::optional<double> damping;     ///< damping ratio
-  std::optional<int> coordinates;    ///< r
-  std::optional<int> tets;           ///< of the body, about
-  bool cache = true;                 ///< what was built before is found again (docs/formats.md)
+  std::string engine;               ///< by name; empty: "posespace" for an asset, for a bake as baking_engine() chooses
+  std::string quality;              ///< "draft", "good" or "final"; empty: as the recipe says
+  std::string feel;                 ///< "subtle", "natural", "bouncy" or "jelly"; empty: as the recipe says
+  std::string amount;               ///< how far: a gain, "1.5", or the share of the height, "5 %"; empty: likewise
+  bool limit = true;                ///< violent moments of clips are limited to what flesh can bear
+  std::optional<double> frequency;  ///< how often flesh sways [Hz]
+  std::optional<double> damping;    ///< damping ratio
+  std::optional<int> coordinates;   ///< r
+  std::optional<int> tets;          ///< of the body, about
+  bool cache = true;                ///< what was built before is found again (docs/formats.md)
 };
 
 struct BakeFileSettings : FleshSettings {

@@ -116,6 +116,19 @@ class TomlReader {
     if (!good) fail(*node, fmt::format("\"{}\" must be three finite numbers, such as [0, -9.81, 0]", key));
   }
 
+  void read(const toml::table& table, std::string_view key, std::array<std::string, 2>& value) {
+    const toml::node* node = table.get(key);
+    if (!node) return;
+    const toml::array* list = node->as_array();
+    bool good = list && list->size() == 2;
+    for (std::size_t k = 0; good && k < 2; ++k) {
+      const auto* text = (*list)[k].as_string();
+      good = text && !text->get().empty();
+      if (good) value[k] = text->get();
+    }
+    if (!good) fail(*node, fmt::format("\"{}\" must be two names, such as [\"left\", \"right\"]", key));
+  }
+
   void read(const toml::table& table, std::string_view key, std::array<int, 3>& value) {
     const toml::node* node = table.get(key);
     if (!node) return;

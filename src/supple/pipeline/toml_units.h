@@ -67,6 +67,9 @@ inline void read_between(TomlReader& toml, const toml::table& table, std::string
                                            value, low, high, unit));
 }
 
+/// A hundred turns; of much larger angles no digit is left that says where they end.
+inline constexpr double most_degrees = 36'000;
+
 /// Reads three numbers in a stated unit.
 inline void read_vector(TomlReader& toml, const toml::table& table, std::string_view key, std::string_view unit,
                         std::optional<Vec3>& value) {
@@ -82,6 +85,8 @@ inline void read_vector(TomlReader& toml, const toml::table& table, std::string_
                                             : fmt::format(", not \"{}\"", text->get())));
   }
   toml.read(table, key, value.emplace(Vec3::Zero()));
+  if (unit == "degrees" && value->cwiseAbs().maxCoeff() > most_degrees)
+    toml.fail(*node, fmt::format("\"{}\" must be at most {:g} degrees", key, most_degrees));
 }
 
 }  // namespace supple

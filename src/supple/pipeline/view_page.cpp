@@ -6,6 +6,7 @@
 #include "supple/mesh/point_tree.h"
 #include "supple/mesh/quality.h"
 #include "supple/offline/fitting/flesh_stiffness.h"
+#include "supple/pipeline/character/character_body.h"
 #include "supple/pipeline/character/feel.h"
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ std::string description_of(const ViewThing& thing) {
     json["damping"] = thing.damping;
   }
   if (thing.nodes > 0) json["nodes"] = thing.nodes;
+  if (!thing.regions.empty()) json["regions"] = thing.regions;
   if (thing.solid) {
     json["elementNodes"] = thing.solid->nodes;
     json["materials"] = thing.solid->materials;
@@ -75,6 +77,36 @@ std::vector<float> stiffness_of_skin(const EmbeddedBody& body) {
                          : static_cast<float>(body.mesh.material_of(to_size(body.embedding.element[v])).young * 1e-3));
   }
   return young;
+}
+
+/// What each tetrahedron belongs to: the bones where they hold all of its corners, the region that has most of it, or
+/// just the flesh.
+void add_regions(const std::vector<BodyRegion>& regions, ViewFlesh& flesh) {
+  const TetMesh& mesh = flesh.body.mesh;
+  flesh.regions = {"bone", "flesh"};
+  for (const BodyRegion& region : regions) flesh.regions.push_back(region.name);
+  std::vector<char> held(mesh.vertices.size(), 0);
+  for (const Index v : flesh.body.fixed_vertices) held[to_size(v)] = 1;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) {
+    const auto& corners = mesh.elements[e];
+    std::uint32_t& number = flesh.region.emplace_back(1);
+    double most = 0.5;  // of a tetrahedron: less is a fringe
+    for (std::size_t k = 0; k < regions.size(); ++k)
+      if (regions[k].share[e] >= most) {
+        most = regions[k].share[e];
+        number = static_cast<std::uint32_t>(k + 2);
+      }
+    if (std::all_of(corners.begin(), corners.end(), [&](Index v) { return held[to_size(v)] != 0; })) number = 0;
+  }
+}
+
+/// The region of each vertex of the skin.
+std::vector<std::uint32_t> regions_of_skin(const ViewFlesh& flesh) {
+  const EmbeddedBody& body = flesh.body;
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t v = 0; v < body.skin.vertices.size(); ++v)
+    numbers.push_back(v < body.hard.size() && body.hard[v] != 0 ? 0 : flesh.region[to_size(body.embedding.element[v])]);
+  return numbers;
 }
 
 /// How much of the flesh each element of cubature stands for, in the neutral pose, as multiples of its own volume.
@@ -145,7 +177,8 @@ void add_solid(const VolumeMesh<Nodes>& mesh, ViewThing& thing) {
 Result<ViewFlesh> view_flesh(const CharacterSource& source, Progress& progress, StageStore& store) {
   Result<CharacterBody> made = make_body(source, progress, store);
   SUPPLE_RETURN_IF_ERROR(made);
-  ViewFlesh flesh{std::move(made->body)};
+  ViewFlesh flesh{std::move(made->body), {}, {}};
+  add_regions(made->regions, flesh);
   if (!tunes_stiffness(source.recipe) || made->file_materials) return flesh;
   progress.stage("tuning the stiffness");
   // All materials have the same stiffness at rest.
@@ -165,6 +198,8 @@ ViewThing view_tets(const CharacterSource& source, const ViewFlesh& flesh, const
   thing.blocks.push_back(block_of("triangles", corners));
   for (const Index v : body.fixed_vertices) held[to_size(v)] = 1;
   thing.blocks.push_back(block_of("held", held));
+  thing.regions = flesh.regions;
+  thing.blocks.push_back(block_of("regions", flesh.region));
   const auto* reduced = asset != nullptr ? std::get_if<CharacterAsset>(asset) : nullptr;
   if (reduced == nullptr || !is_body_of(*reduced, body)) return thing;
   const std::vector<float> cubature = cubature_of(*reduced, body);
@@ -202,8 +237,10 @@ Result<ViewThing> view_character(const SoftCharacter& soft, const ViewFlesh* fle
   thing.bind = asset->drive->played.has_value();
   thing.damping = asset->damping;
   thing.blocks = {{"model", standalone_glb(soft.source().file.document)}, {"asset", *bytes}};
-  if (flesh != nullptr && is_body_of(*asset, flesh->body))
-    thing.blocks.push_back(block_of("stiffness", stiffness_of_skin(flesh->body)));
+  if (flesh == nullptr || !is_body_of(*asset, flesh->body)) return thing;
+  thing.blocks.push_back(block_of("stiffness", stiffness_of_skin(flesh->body)));
+  thing.regions = flesh->regions;
+  thing.blocks.push_back(block_of("regions", regions_of_skin(*flesh)));
   return thing;
 }
 

@@ -38,7 +38,8 @@ struct ViewThing {
   std::string original = {};  ///< file that a baked one is shown beside; empty: none
   bool bind = false;          ///< engines skin the rig otherwise than it was built: displacements go before skinning
   double damping = 0;         ///< ratio that the asset has
-  std::size_t nodes = 0;      ///< vertices of the mesh that an object's sketches are recorded for; 0: it has none
+  std::vector<std::string> regions = {};  ///< by the numbers of the block "regions"
+  std::size_t nodes = 0;  ///< vertices of the mesh that an object's sketches are recorded for; 0: it has none
   std::optional<ViewSolid> solid = {};
   std::vector<ViewBlock> blocks = {};
 };
@@ -46,6 +47,8 @@ struct ViewThing {
 /// The tetrahedra that fill a character, as stiff as engines make them where nobody has given pascals.
 struct ViewFlesh {
   EmbeddedBody body;
+  std::vector<std::string> regions;   ///< "bone", "flesh", then those of the recipe (BodyRegion)
+  std::vector<std::uint32_t> region;  ///< of each tetrahedron: its number among those
 };
 Result<ViewFlesh> view_flesh(const CharacterSource& source, Progress& progress = Progress::silent(),
                              StageStore& store = StageStore::none());

@@ -42,6 +42,9 @@ struct PartPlan {
   /// nearly all of it at most: modes of the part alone learn slowly what its children do to it. build_domains() fills
   /// it.
   std::vector<InterfaceLoad> loads = {};
+  /// Vertices at which it closes loops: held there as well, its own vibrations are those that the answers to forces at
+  /// the interface don't have. build_domains() fills it.
+  std::vector<Index> closed = {};
   int linear_modes = 0;                 ///< that the basis grows from; 0: as many as r needs
   std::optional<Surface> surface = {};  ///< to look at, in the part's coordinates; none: the mesh's own
   /// What the surface of the tree is made of instead; it numbers them from 0.
@@ -61,10 +64,23 @@ struct DomainPlan {
   JointPlan joint = {};
 };
 
+/// Where two domains of a tree are held together, so that they close a loop.
+struct ClosurePlan {
+  struct Side {
+    Index domain = -1;            ///< of the plan; −1: the ground, for the second side
+    std::vector<Index> vertices;  ///< of its part, in the order of the other side's
+  };
+  Side first, second;
+  std::vector<double> weights;  ///< beside the vertices
+  double stiffness = 0;         ///< of the spring between them [N/m]; 0: they are one
+  bool turns = false;           ///< free to turn, like a ball in its socket
+};
+
 struct TreePlan {
   std::vector<PartPlan> parts;
   std::vector<DomainPlan> domains;  ///< parents before their children, the root first
-  DomainSurface surface;            ///< empty: the surfaces of all parts
+  std::vector<ClosurePlan> closures = {};
+  DomainSurface surface;  ///< empty: the surfaces of all parts
 };
 
 /// What the reduction of one part took and gave.
@@ -86,6 +102,7 @@ struct DomainBuild {
 /// Reduces one part. Fails with a sentence that names it.
 Result<SubspaceModel> reduce_part(const PartPlan& plan, PartReport& report, Progress& progress = Progress::silent());
 
+/// Closures become sites, domains without a body, after all others.
 /// Fails with a sentence on parts that can't be reduced, interfaces that hold nothing and scales that aren't positive.
 Result<DomainBuild> build_domains(const TreePlan& plan, Progress& progress = Progress::silent());
 

@@ -15,10 +15,8 @@ VecX cross_rows(const Vec3& n) {
   return rows;
 }
 
-}  // namespace
-
-SubspaceModel joint_part(const JointPlan& joint) {
-  const Index r = coordinates_of(joint.kind);
+/// No mesh and no mass.
+SubspaceModel empty_part(Index r) {
   SubspaceModel part;
   part.basis = MatX(0, r);
   part.surface.basis = MatX(0, r);
@@ -26,9 +24,20 @@ SubspaceModel joint_part(const JointPlan& joint) {
   group.material = {.name = "joint", .young = 2, .poisson = 0, .density = 1};  // μ = 1
   group.lambda = group.mu = StiffnessPolynomial::zero(r);
   group.moments = MassMoments::zero(r);
+  return part;
+}
+
+}  // namespace
+
+SubspaceModel joint_part(const JointPlan& joint) {
+  const Index r = coordinates_of(joint.kind);
+  SubspaceModel part = empty_part(r);
+  MaterialGroup& group = part.groups[0];
   for (Index l = 0; l < r; ++l) group.mu.constant[pair_index(l, l)] = joint.stiffness;
   return part;
 }
+
+SubspaceModel site_part() { return empty_part(0); }
 
 DomainInterface joint_interface(JointKind kind, const Vec3& axis) {
   const Index r = coordinates_of(kind);

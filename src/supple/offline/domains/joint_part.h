@@ -13,6 +13,8 @@ namespace supple {
 
 /// The part of a joint: no mesh, no mass, and its spring.
 SubspaceModel joint_part(const JointPlan& joint);
+/// The part of a place that a closed loop holds: no mesh, no mass, no coordinates.
+SubspaceModel site_part();
 /// How the domain on it follows; `axis` in the coordinates of the joint's frame.
 DomainInterface joint_interface(JointKind kind, const Vec3& axis);
 

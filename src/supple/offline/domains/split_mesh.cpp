@@ -86,10 +86,49 @@ class Splitter {
   }
 
   /// Parents of all domains, and an order with parents first.
+  /// Which loop of the settings is closed between two domains; none: null.
+  const LoopPlan* loop_between(Index a, Index b) const {
+    for (const LoopPlan& loop : settings_.loops) {
+      const auto is = [&](int k, Index d) {
+        return d < 0 ? loop.between[to_size(k)].empty() : loop.between[to_size(k)] == name(d);
+      };
+      if ((is(0, a) && is(1, b)) || (is(0, b) && is(1, a))) return &loop;
+    }
+    return nullptr;
+  }
+
+  /// Fails where a loop of the settings is between domains that aren't there or don't touch.
+  Status check_loops(Index count, const Interfaces& interfaces) const {
+    for (const LoopPlan& loop : settings_.loops) {
+      for (const std::string& given : loop.between) {
+        bool known = given.empty();
+        for (Index d = 0; d < count; ++d) known |= name(d) == given;
+        if (!known)
+          return input_error(
+              fmt::format("a loop is closed at \"{}\", which is none of the domains; name two that touch", given));
+      }
+      if (loop.between[1].empty()) continue;
+      const bool touch = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& entry) {
+        return loop_between(entry.first.first, entry.first.second) == &loop;
+      });
+      if (!touch)
+        return input_error(fmt::format(
+            "a loop is closed between \"{}\" and \"{}\", which don't share a face; name two domains that do",
+            loop.between[0], loop.between[1]));
+    }
+    return {};
+  }
+
+  /// Parents of all domains, and an order with parents first. Interfaces that close a loop go into `closing`.
   Status find_tree(Index count, const Interfaces& interfaces, Index root, std::vector<Index>& parent,
-                   std::vector<Index>& order) const {
+                   std::vector<Index>& order, std::vector<Pair>& closing) const {
+    SUPPLE_RETURN_IF_ERROR(check_loops(count, interfaces));
     std::vector<std::set<Index>> beside(to_size(count));
     for (const auto& [pair, shares] : interfaces) {
+      if (loop_between(pair.first, pair.second) != nullptr) {
+        closing.push_back(pair);
+        continue;
+      }
       beside[to_size(pair.first)].insert(pair.second);
       beside[to_size(pair.second)].insert(pair.first);
     }
@@ -100,7 +139,12 @@ class Splitter {
       const Index here = order[k];
       for (const Index next : beside[to_size(here)]) {
         if (next == parent[to_size(here)]) continue;
-        if (parent[to_size(next)] != -2) return loop_error(parent, here, next);
+        if (parent[to_size(next)] == here) continue;
+        if (parent[to_size(next)] != -2 && !settings_.close_loops) return loop_error(parent, here, next);
+        if (parent[to_size(next)] != -2) {
+          if (here < next) closing.emplace_back(here, next);
+          continue;
+        }
         parent[to_size(next)] = here;
         order.push_back(next);
       }
@@ -130,8 +174,10 @@ class Splitter {
     left.insert(left.end(), right.rbegin(), right.rend());
     std::vector<std::string> names;
     for (const Index d : left) names.push_back(fmt::format("\"{}\"", name(d)));
-    return input_error(fmt::format("the domains {} touch in a loop, and only trees can be simulated; merge two of them",
-                                   fmt::join(names, ", ")));
+    return input_error(
+        fmt::format("the domains {} touch in a loop; merge two of them, say loops = \"merge\", or hold the "
+                    "loop together with loops = \"close\"",
+                    fmt::join(names, ", ")));
   }
 
   const SplitSettings& settings_;
@@ -285,6 +331,52 @@ void share_among(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, co
   share_surface(CutMesh<Nodes>{mesh, domain, own_vertex, cluster}, settings.rides, settings.smooth, plan);
 }
 
+void set_loop(const LoopPlan* loop, ClosurePlan& closure) {
+  if (loop == nullptr) return;
+  closure.stiffness = loop->stiffness;
+  closure.turns = loop->turns;
+}
+
+/// Interfaces that close a loop. `place` is that of each label in the plan.
+template <int Nodes>
+void close_pairs(const Splitter& splitter, const std::vector<Pair>& closing, const Interfaces& interfaces,
+                 const std::vector<Cut<Nodes>>& cuts, const std::vector<Index>& place, TreePlan& plan) {
+  for (const Pair& pair : closing) {
+    ClosurePlan closure;
+    closure.first.domain = place[to_size(pair.first)];
+    closure.second.domain = place[to_size(pair.second)];
+    for (const auto& [v, area] : interfaces.at(pair)) {
+      closure.first.vertices.push_back(cuts[to_size(pair.first)].own_vertex.at(v));
+      closure.second.vertices.push_back(cuts[to_size(pair.second)].own_vertex.at(v));
+      closure.weights.push_back(area);
+    }
+    set_loop(splitter.loop_between(pair.first, pair.second), closure);
+    plan.closures.push_back(std::move(closure));
+  }
+}
+
+/// What the ground holds beside the root.
+template <int Nodes>
+void close_to_ground(const Splitter& splitter, const SplitSettings& settings, Index root,
+                     const std::vector<Cut<Nodes>>& cuts, const std::vector<Index>& place, TreePlan& plan) {
+  const auto& in_root = cuts[to_size(root)].own_vertex;
+  std::set<Index> left;
+  for (const Index v : settings.fixed)
+    if (!in_root.contains(v)) left.insert(v);
+  for (std::size_t label = 0; label < cuts.size(); ++label) {
+    ClosurePlan closure;
+    closure.first.domain = place[label];
+    for (const auto& [v, own] : cuts[label].own_vertex) {
+      if (left.erase(v) == 0) continue;
+      closure.first.vertices.push_back(own);
+      closure.weights.push_back(1.0);
+    }
+    if (closure.first.vertices.empty()) continue;
+    set_loop(splitter.loop_between(static_cast<Index>(label), -1), closure);
+    plan.closures.push_back(std::move(closure));
+  }
+}
+
 template <int Nodes>
 Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> label, const SplitSettings& settings) {
   if (label.size() != mesh.elements.size() || label.empty())
@@ -305,7 +397,8 @@ Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> lab
   SUPPLE_RETURN_IF_ERROR(root);
   const Interfaces interfaces = find_interfaces(mesh, label);
   std::vector<Index> parent, order;
-  SUPPLE_RETURN_IF_ERROR(splitter.find_tree(count, interfaces, *root, parent, order));
+  std::vector<Pair> closing;
+  SUPPLE_RETURN_IF_ERROR(splitter.find_tree(count, interfaces, *root, parent, order, closing));
   std::vector<Index> place(to_size(count));
   for (std::size_t k = 0; k < order.size(); ++k) place[to_size(order[k])] = static_cast<Index>(k);
 
@@ -321,12 +414,13 @@ Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> lab
     domain.part = static_cast<Index>(plan.parts.size());
     if (parent[to_size(d)] < 0) {
       for (const Index v : settings.fixed) {
-        if (!cut.own_vertex.contains(v))
+        const bool own = cut.own_vertex.contains(v);
+        if (!own && !settings.close_loops)
           return input_error(
               fmt::format("vertex {} is held but isn't in the root \"{}\"; several held parts are one "
-                          "domain, or hold the root only",
+                          "domain, or hold the root only, or say loops = \"close\"",
                           v, part.name));
-        part.fixed.push_back(cut.own_vertex.at(v));
+        if (own) part.fixed.push_back(cut.own_vertex.at(v));
       }
     } else {
       const Index above = parent[to_size(d)];
@@ -350,6 +444,8 @@ Result<TreePlan> split(const VolumeMesh<Nodes>& mesh, std::span<const Index> lab
     plan.parts.push_back(std::move(part));
     plan.domains.push_back(std::move(domain));
   }
+  close_pairs(splitter, closing, interfaces, cuts, place, plan);
+  if (settings.close_loops) close_to_ground(splitter, settings, *root, cuts, place, plan);
   if (plan.surface.first.empty()) share_among(mesh, label, settings, place, cuts, plan);
   return plan;
 }

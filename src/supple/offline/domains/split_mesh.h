@@ -5,9 +5,17 @@
 
 #include "supple/offline/domains/shared_surface.h"
 
+#include <array>
 #include <span>
 
 namespace supple {
+
+/// An interface at which a loop is closed, in place of one that joins a child to its parent.
+struct LoopPlan {
+  std::array<std::string, 2> between;  ///< names of the domains; a second one that is empty: the ground
+  double stiffness = 0;                ///< of the spring there [N/m]; 0: none, they are one
+  bool turns = false;                  ///< free to turn
+};
 
 struct SplitSettings {
   std::vector<std::string> names;  ///< of the domains, by label; missing ones are called "domain 3"
@@ -16,7 +24,10 @@ struct SplitSettings {
   int size = 20;                   ///< r of each domain
   /// Beside the names: how a domain hangs on its parent. Missing ones are fixed.
   std::vector<JointPlan> joints = {};
-  double smooth = 0;                     ///< how far around interfaces the surface is blended [m]; 0: C0
+  /// Domains that touch in a loop, and those that the ground holds beside the root, are held together by closures.
+  bool close_loops = false;
+  std::vector<LoopPlan> loops = {};  ///< which interfaces close them, and how; other loops: the farthest from the root
+  double smooth = 0;                 ///< how far around interfaces the surface is blended [m]; 0: C0
   const RidingSurface* rides = nullptr;  ///< what is looked at; null: the boundary of the mesh
 };
 

@@ -74,6 +74,13 @@ Status FullPoseDynamics::set_materials(PoseSpaceWeights weights,
   return {};
 }
 
+void FullPoseDynamics::lump_mass() {
+  lumped_ = neutral_.make_matrix();
+  lumped_->set_zero();
+  for (Index v = 0; v < static_cast<Index>(mesh_.vertices.size()); ++v)
+    lumped_->block_at(v, v) = neutral_.lumped_mass()[3 * Eigen::Index{v}] * Mat3::Identity();
+}
+
 void FullPoseDynamics::pose(std::span<const double> p) {
   const std::vector<Vec3> positions = evaluate_all(*rest_, p);
   x_ = Eigen::Map<const VecX>(positions.front().data(), u_.size());
@@ -165,7 +172,7 @@ bool FullPoseDynamics::solve(const VecX& force, double mass_damping, SoftStepRep
   const double h = settings_.time_step, beta = settings_.stiffness_damping;
   const double c_v = (newmark ? 2 : 1) / h;
   const double c_a = (newmark ? 4 : 1) / (h * h);
-  const BlockMatrix& M = neutral_.consistent_mass();
+  const BlockMatrix& M = mass();
   VecX next = u_, next_a, next_v, f(u_.size()), delta;
   const auto update = [&] {
     next_a = c_a * (next - u_ - h * v_) - (newmark ? a_ : VecX::Zero(a_.size()));
@@ -258,7 +265,7 @@ SoftStepReport FullPoseDynamics::step(const RigidTransform& placement, std::span
   report.violence = drive_.violence;
   // Air that all mass feels alike is damping by mass: stable however strong.
   const double mass_damping = settings_.mass_damping + std::max(0.0, forces.drag);
-  if (!solve(neutral_.consistent_mass() * VecX(-a), mass_damping, report)) {
+  if (!solve(mass() * VecX(-a), mass_damping, report)) {
     report.recovered = true;
     u_.setZero(), v_.setZero(), a_.setZero();
     known_ = 0;

@@ -49,15 +49,19 @@ class FullPoseDynamics {
   /// elements and the exact strain of R U q, this is what a reduced model would do if its basis were its only
   /// approximation.
   void restrict_to(MatX basis) { basis_ = std::move(basis); }
+  /// From now on each vertex has its share of the mass for itself. A reduced model has the mass of the neutral pose,
+  /// which couples neighbours as if they turned alike; lumped, the two are the same.
+  void lump_mass();
 
   const VecX& displacements() const { return u_; }  ///< of all vertices, in the root's frame [m]
   const VecX& velocities() const { return v_; }
   /// R of every vertex since the neutral pose, in the pose of the last step.
   const std::vector<Mat3>& rotations() const { return rotations_; }
-  double elastic_energy() const { return body_.energy(u_); }                               ///< [J]
-  double kinetic_energy() const { return 0.5 * v_.dot(neutral_.consistent_mass() * v_); }  ///< [J]
+  double elastic_energy() const { return body_.energy(u_); }           ///< [J]
+  double kinetic_energy() const { return 0.5 * v_.dot(mass() * v_); }  ///< [J]
 
  private:
+  const BlockMatrix& mass() const { return lumped_ ? *lumped_ : neutral_.consistent_mass(); }
   FullPoseDynamics(const TetMesh& mesh, ElasticBody body, FreeVertices free, std::shared_ptr<const Rig> rest,
                    const SoftStepSettings& settings);
   void pose(std::span<const double> p);
@@ -99,6 +103,7 @@ class FullPoseDynamics {
   std::optional<PoseMaterials> materials_;
   std::vector<double> material_weights_, material_scratch_;
   MatX basis_;  ///< turned back; empty: every vertex is free
+  std::optional<BlockMatrix> lumped_;
   VecX u_, v_, a_, past_u_;
   int known_ = 0;
   struct Past {

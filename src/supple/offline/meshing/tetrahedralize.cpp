@@ -62,12 +62,16 @@ class SpacingSearch {
       (tets > goal_ ? lower_ : upper_) = cube;
       if (!best_ || error(tets) < error(best_->tets)) best_ = std::move(trial);
       if (error(tets) < (tries_ < 6 ? 0.07 : 0.1)) break;
+      // With cells as large as the whole, larger ones make no fewer tetrahedra, and nothing that looks like the input.
+      if (cube >= widest_cube() && tets > most_over * goal_) return too_many_pieces(tets);
+      if (cube >= widest_cube() && tets > goal_) break;
       if (last_tets > 0 && std::abs(std::log(cube / last_cube)) > 0.01)
         power = std::clamp(std::log(tets / last_tets) / std::log(last_cube / cube), 1.2, 4.0);
       last_cube = cube;
       last_tets = tets;
       // Not more than a factor of eight at once: the power is better known from nearby, and coarse counts are cheap.
       cube *= std::pow(std::clamp(tets / goal_, 0.12, 8.0), 1 / power);
+      if (cube > widest_cube() && tets > goal_) cube = widest_cube();
       if (lower_ > 0 && cube <= lower_) cube = upper_ > 0 ? std::sqrt(lower_ * upper_) : 1.1 * lower_;
       if (upper_ > 0 && cube >= upper_) cube = lower_ > 0 ? std::sqrt(lower_ * upper_) : 0.9 * upper_;
     }
@@ -77,7 +81,17 @@ class SpacingSearch {
   int tries() const { return tries_; }
 
  private:
+  static constexpr double most_over = 1.5;
+
   double error(double tets) const { return std::abs(tets / goal_ - 1); }
+  double widest_cube() const { return bounds_.size().maxCoeff(); }
+
+  Error too_many_pieces(double tets) const {
+    return input_error(fmt::format(
+        "the surface is so many loose pieces that it takes {:.0f} tetrahedra at least, and {} are asked for; join its "
+        "vertices, leave out what is loose, or ask for {:.0f}",
+        tets, options_.tets, 1.5 * tets));
+  }
 
   double sites(double cube) const { return 2 * (bounds_.size() / cube + Vec3::Constant(5)).prod(); }
 

@@ -55,12 +55,14 @@ Status check_quantity(PaintQuantity quantity, double value) {
     if (std::isfinite(value)) return {};
     return input_error("fixity must be painted with finite numbers");
   }
-  if (std::isfinite(value) && value > 0) return {};
+  constexpr double most[] = {1e6, 1e12, 0, 1e6};  // beyond, nothing moves, or nothing holds together
+  if (value > 0 && value <= most[to_size(quantity)]) return {};
   constexpr std::string_view advice[] = {"1 keeps the body's material; where colours are the paint, give a range",
                                          "it is in pascals; where colours are the paint, give a range", "",
                                          "it is in kg/m³; where colours are the paint, give a range"};
-  return input_error(fmt::format("{} is painted as {:.4g}, but must be positive: {}",
-                                 paint_quantity_names[to_size(quantity)], value, advice[to_size(quantity)]));
+  return input_error(fmt::format("{} is painted as {:.4g}, but must be positive and at most {:g}: {}",
+                                 paint_quantity_names[to_size(quantity)], value, most[to_size(quantity)],
+                                 advice[to_size(quantity)]));
 }
 
 Result<std::vector<double>> to_quantity(PaintQuantity quantity, std::span<const double> carried,

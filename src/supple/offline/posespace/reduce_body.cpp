@@ -411,6 +411,7 @@ class Reduction {
     model.linear = exact_strain() ? cubature.linear : stiffness_;
     model.corrections = cubature.corrections;
     model.correction_limit = cubature.correction_limit;
+    model.correction_reach = cubature.correction_reach;
     model.correction_poses = correction_poses(*model.rest, cubature.between);
     model.height = height_;
     reduced_.most_acceleration = settings_.most_acceleration;

@@ -14,7 +14,7 @@ Result<QuasistaticModel> build_quasistatic(const EmbeddedBody& body, const RawCh
       take_mesh(body, MaterialModel::corotational, settings.frequency, settings.base_young, progress, model));
   model.rest = carry_rig(rig.rig(), body.carry, body.mesh.vertices);
   progress.stage("following the pose");
-  choose_turns(body, rig, typical_shapes(*model.rest, character, rig), model);
+  choose_turns(body, rig, typical_shapes(*model.rest, character, rig), settings.biharmonic, model);
   return model;
 }
 

@@ -14,6 +14,7 @@ struct QuasistaticBuildSettings {
   /// [Hz] that unpainted flesh would sway with, which says how far it hangs under gravity. Absent: stiffness as it is.
   std::optional<double> frequency = 4.0;
   double base_young = default_material().young;  ///< of what isn't painted [Pa]
+  bool biharmonic = false;                       ///< flesh turns by weights of its own (flesh_turns.h)
 };
 
 /// `character` with its clips, which tell how it turns. Fails when nothing is free to move.

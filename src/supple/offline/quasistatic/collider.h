@@ -23,6 +23,7 @@ struct Collider {
   double radius = 1;            ///< of a sphere or capsule [m]
   std::string mesh = {};        ///< file of a mesh, whose origin is put at `at`
   double scale = 1;             ///< metres per unit of that file
+  double friction = 0;          ///< Coulomb's coefficient
   std::string joint = {};       ///< that carries it from where it is while the skeleton rests; empty: it stands still
   std::shared_ptr<const MeshDistance> level = {};  ///< of a mesh that was read
   bool operator==(const Collider&) const = default;

@@ -72,9 +72,24 @@ void ColliderContacts::find(const VecX& x, std::vector<ContactSpring>& springs) 
       spring.normal = placements_[c].rotation.conjugate() * out;
       spring.offset = spring.normal.dot(here) - distance;
       spring.stiffness = stiffness_[i];
+      if (colliders_[c].friction > 0 && start_.size() > 0) {
+        spring.friction = colliders_[c].friction;
+        // What sticks goes with the collider.
+        spring.start =
+            placements_[c].inverse() * (start_placements_[c] * start_.segment<3>(3 * Eigen::Index{skin_[i]}));
+      }
       spring.key = skin_[i] + static_cast<std::int64_t>(c + 1) * (x.size() / 3);
     }
   }
+}
+
+void ColliderContacts::slide_from(const VecX& x) {
+  start_ = x;
+  start_placements_ = placements_;
+}
+
+void JoinedContacts::slide_from(const VecX& x) {
+  for (ContactSource* source : sources_) source->slide_from(x);
 }
 
 void JoinedContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
@@ -85,6 +100,15 @@ void JoinedContacts::find(const VecX& x, std::vector<ContactSpring>& springs) {
     source->find(x, found_);
     springs.insert(springs.end(), found_.begin(), found_.end());
   }
+}
+
+std::vector<ContactSpring> JoinedContacts::find_buried(const VecX& x, double depth) {
+  std::vector<ContactSpring> springs;
+  for (ContactSource* source : sources_) {
+    const std::vector<ContactSpring> found = source->find_buried(x, depth);
+    springs.insert(springs.end(), found.begin(), found.end());
+  }
+  return springs;
 }
 
 double JoinedContacts::deepest(const VecX& x) {

@@ -18,10 +18,14 @@ class ColliderContacts final : public ContactSource {
   /// Where the body is as the collider sees it: the body's positions to those that the collider is given in.
   void place(std::size_t collider, const RigidTransform& placement) { placements_[collider] = placement; }
   void find(const VecX& x, std::vector<ContactSpring>& springs) override;
+  /// Colliders are where they were placed last.
+  void slide_from(const VecX& x) override;
 
  private:
   std::vector<Collider> colliders_;
   std::vector<RigidTransform> placements_;
+  VecX start_;  ///< that friction holds skin at, with …
+  std::vector<RigidTransform> start_placements_;
   std::vector<Index> skin_;  ///< free vertices, in the body's numbers
   std::vector<double> stiffness_;
   double reach_;  ///< [m] before a collider where a spring waits
@@ -32,6 +36,8 @@ class JoinedContacts final : public ContactSource {
  public:
   explicit JoinedContacts(std::vector<ContactSource*> sources) : sources_(std::move(sources)) {}
   void find(const VecX& x, std::vector<ContactSpring>& springs) override;
+  void slide_from(const VecX& x) override;
+  std::vector<ContactSpring> find_buried(const VecX& x, double depth) override;
   double deepest(const VecX& x) override;
 
  private:

@@ -91,6 +91,7 @@ void ExRotatedBody::prepare_rows() {
     const auto begin = pattern->column.begin() + pattern->row_begin[to_size(row)];
     const auto end = pattern->column.begin() + pattern->row_begin[to_size(row) + 1];
     first_boundary_.push_back(static_cast<Index>(std::lower_bound(begin, end, interior_) - pattern->column.begin()));
+    diagonal_.push_back(static_cast<Index>(std::lower_bound(begin, end, row) - pattern->column.begin()));
     first_held_.push_back(static_cast<Index>(std::lower_bound(begin, end, free_) - pattern->column.begin()));
   }
   visit_begin_.assign(to_size(free_) + 1, 0);
@@ -169,6 +170,10 @@ void ExRotatedBody::assemble() {
       const double c = constant_[to_size(k)];
       double* own = values + 9 * (k - first);
       own[0] = own[4] = own[8] = c;
+    }
+    if (inertia_ > 0) {
+      double* own = K_.block(diagonal_[row]);
+      for (const int k : {0, 4, 8}) own[k] += inertia_ * mass_[i];
     }
     Vec3 load = Vec3::Zero();
     for (Index k = visit_begin_[row]; k < visit_begin_[row + 1]; ++k) {

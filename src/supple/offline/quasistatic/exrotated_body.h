@@ -59,6 +59,10 @@ class ExRotatedBody {
   const VecX& load() const { return b_; }
   /// Mass times the acceleration of gravity for unit gravity along each axis: lumped masses, in our numbers [kg].
   const VecX& mass() const { return mass_; }
+  /// From the next pose on K is K + s M, with lumped masses: one step of implicit time integration, s ~ 1/h² [1/s²].
+  /// b isn't changed: who steps adds s M x̂ to it.
+  void set_inertia(double rate) { inertia_ = rate; }
+  double inertia() const { return inertia_; }
 
   /// f(x) = b − K x of the rows of a range; other entries of `f` are left alone.
   void force(const VecX& x, Range rows, VecX& f) const;
@@ -92,9 +96,11 @@ class ExRotatedBody {
   std::vector<Visit> visits_;
   std::vector<double> constant_;                    ///< 2μ ∇N_a·∇N_b for each block
   std::vector<Index> first_boundary_, first_held_;  ///< positions in K where the columns of a row change kind
+  std::vector<Index> diagonal_;                     ///< likewise where a row's own column is
   BlockMatrix K_;
   VecX b_, mass_;
   double mean_edge_ = 0;
+  double inertia_ = 0;
 };
 
 }  // namespace supple

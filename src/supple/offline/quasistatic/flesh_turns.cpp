@@ -3,6 +3,7 @@
 
 #include "supple/base/parallel.h"
 #include "supple/offline/fitting/frame_sites.h"
+#include "supple/offline/patches/bounded_biharmonic.h"
 #include "supple/rig/deform/bone_points.h"
 
 #include <Eigen/LU>
@@ -43,6 +44,28 @@ void hang_on_bones(const SurfaceCarry& carry, const SkinDeformer& skin, TurnBlen
   }
 }
 
+/// Each bone is handle of those held vertices that hang on it most.
+void spread_from_bones(QuasistaticModel& model) {
+  std::vector<Index> handle(to_size(model.vertex_count()), -1), bone_of, handle_of(to_size(model.site_count()), -1);
+  for (const Index v : model.fixed) {
+    const auto bone = to_size(model.blends.site[to_size(model.blends.first[to_size(v)])]);
+    if (handle_of[bone] < 0) {
+      handle_of[bone] = static_cast<Index>(bone_of.size());
+      bone_of.push_back(static_cast<Index>(bone));
+    }
+    handle[to_size(v)] = handle_of[bone];
+  }
+  if (bone_of.empty()) return;
+  const MatX weights = bounded_biharmonic_weights(model.mesh, handle, static_cast<Index>(bone_of.size())).weights;
+  model.blends = {};
+  model.blends.first.push_back(0);
+  for (Eigen::Index v = 0; v < weights.rows(); ++v) {
+    std::vector<std::pair<double, Index>> own;
+    for (Eigen::Index h = 0; h < weights.cols(); ++h) own.emplace_back(weights(v, h), bone_of[to_size(h)]);
+    add_blend(std::move(own), model.blends);
+  }
+}
+
 /// Sites in the flesh, as points that the skin carries.
 void hang_on_flesh(const EmbeddedBody& body, const CharacterRig& rig, std::span<const std::vector<Vec3>> poses,
                    QuasistaticModel& model) {
@@ -76,14 +99,18 @@ Mat3 edges_of(std::span<const Vec3> points) {
 }  // namespace
 
 void choose_turns(const EmbeddedBody& body, const CharacterRig& rig, std::span<const std::vector<Vec3>> poses,
-                  QuasistaticModel& model) {
+                  bool biharmonic, QuasistaticModel& model) {
   model.blends = {};
   model.blends.first.push_back(0);
   if (std::optional<BonePoints> bones = bone_points(*rig.rig())) {
     model.turns = bones->rig;
     hang_on_bones(body.carry, *bones->skin, model.blends);
+    if (biharmonic) spread_from_bones(model);
   } else {
     hang_on_flesh(body, rig, poses, model);
+    if (biharmonic)
+      model.warnings.emplace_back(
+          "turns = \"biharmonic\" is for skins on bones; this rig has none, and its flesh turns as its skin does");
   }
 }
 

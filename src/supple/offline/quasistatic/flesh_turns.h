@@ -10,9 +10,11 @@
 namespace supple {
 
 /// The sites of a skinned rig are its bones, and a vertex of the mesh hangs on them as the skin that carries it does.
-/// Of other rigs they are places in the flesh (fitting/frame_sites.h), told by `poses` of all vertices.
+/// Of other rigs they are places in the flesh (fitting/frame_sites.h), told by `poses` of all vertices. `biharmonic`:
+/// bones hold what they cross, and have a share in flesh between them by bounded biharmonic weights
+/// (patches/bounded_biharmonic.h), as the paper has it; a rig without bones gets a warning.
 void choose_turns(const EmbeddedBody& body, const CharacterRig& rig, std::span<const std::vector<Vec3>> poses,
-                  QuasistaticModel& model);
+                  bool biharmonic, QuasistaticModel& model);
 
 class FleshTurns {
  public:

@@ -2,6 +2,7 @@
 #include "supple/offline/quasistatic/pressed_factor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace supple {
@@ -46,20 +47,21 @@ BlockMatrix PressedFactor::with_room_for(std::span<const ContactSpring> springs)
 void PressedFactor::press(std::span<const ContactSpring> springs, std::span<const Eigen::Matrix3f> turn) {
   std::vector<double> told;
   for (const ContactSpring& spring : springs)
-    told.insert(told.end(), {static_cast<double>(spring.key), static_cast<double>(spring.place), spring.stiffness});
+    told.insert(told.end(), {static_cast<double>(spring.key), static_cast<double>(spring.place), spring.stiffness,
+                             spring.pushes, std::ceil(spring.grips)});
   if (factor_.rows() > 0 && told == told_) return;
   told_ = std::move(told);
   BlockMatrix pressed = with_room_for(springs);
   for (const ContactSpring& spring : springs) {
     const std::array<Index, 4> rows = rows_of(spring);
-    std::array<Vec3, 4> along;  // wᵀ n as the reference pose sees it
+    const Mat3 resistance = spring.resistance();
+    std::array<Mat3, 4> weighted_turn;
     for (std::size_t k = 0; k < 4; ++k)
-      if (rows[k] >= 0)
-        along[k] = spring.weight[k] * (turn[to_size(spring.vertex[k])].cast<double>().transpose() * spring.normal);
+      if (rows[k] >= 0) weighted_turn[k] = spring.weight[k] * turn[to_size(spring.vertex[k])].cast<double>();
     for (std::size_t a = 0; a < 4; ++a)
       for (std::size_t b = 0; b < 4; ++b)
         if (rows[a] >= 0 && rows[b] >= 0)
-          pressed.block_at(rows[a], rows[b]) += spring.stiffness * along[a] * along[b].transpose();
+          pressed.block_at(rows[a], rows[b]) += weighted_turn[a].transpose() * resistance * weighted_turn[b];
   }
   std::vector<Index> all(to_size(pressed.rows()));
   std::iota(all.begin(), all.end(), 0);

@@ -2,7 +2,7 @@
 // Preconditioners that know of contact. Springs are ten times as stiff as what holds a vertex, and conjugate gradients
 // whose preconditioner doesn't know them take an iteration or more for each of them. They are added to the matrix of
 // the reference pose, turned back by the rotations of their vertices,
-//   A_ab + Σ k w_a w_b (R_aᵀ n)(R_bᵀ n)ᵀ,
+//   A_ab + Σ w_a w_b R_aᵀ H R_b,   H = k n nᵀ, and what friction resists with,
 // whose incomplete Cholesky factor then stands before the system, turned as any other (2014 paper, Eq. 14).
 #pragma once
 
@@ -23,7 +23,9 @@ class PressedFactor {
   void press(std::span<const ContactSpring> springs, std::span<const Eigen::Matrix3f> turn);
   const BlockIncompleteCholesky& factor() const { return factor_; }
   /// In another pose the same springs make another matrix.
-  void forget() { factor_ = {}; }
+  void forget() {
+    if (!told_.empty()) factor_ = {};
+  }
 
  private:
   /// Rows of what a spring holds; −1: none of ours.

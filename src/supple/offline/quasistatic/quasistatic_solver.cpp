@@ -44,6 +44,8 @@ QuasistaticSolver::QuasistaticSolver(ExRotatedBody body, const QuasistaticSettin
   if (settings.method == QuasistaticMethod::surface) {
     interior_ = factor_of(body_, body_.interior());
     if (settings.precondition) factor_boundary();
+  } else if (settings.precondition && settings.press) {
+    pressed_volume_ = PressedVolume(body_, factor_of(body_, body_.interior()));
   } else if (settings.precondition) {
     volume_ = factor_of(body_, body_.free());
   }
@@ -71,8 +73,9 @@ void QuasistaticSolver::turn(std::span<const Eigen::Vector4d> rotations) {
   });
 }
 
-void QuasistaticSolver::precondition(const BlockIncompleteCholesky& factor, Index first, const VecX& r, VecX& z) {
-  const std::vector<Index>& rows = factor.order().rows;
+template <class Solve>
+void QuasistaticSolver::precondition_rows(std::span<const Index> rows, Index first, const Solve& solve, const VecX& r,
+                                          VecX& z) {
   // Factors are in single precision, whose range is narrow: the residual is brought to size one.
   double largest = 0;
   for (const Index row : rows)
@@ -86,12 +89,17 @@ void QuasistaticSolver::precondition(const BlockIncompleteCholesky& factor, Inde
     Eigen::Map<Eigen::Vector3f>(scratch_.data() + 3 * to_size(i)) =
         turn_[to_size(v)].transpose() * (r.segment<3>(3 * Eigen::Index{v}) / largest).cast<float>();
   });
-  factor.solve(scratch_.data());
+  solve(scratch_.data());
   parallel_for(std::ssize(rows), vector_grain, [&](std::int64_t i) {
     const Index v = rows[to_size(i)] + first;
     z.segment<3>(3 * Eigen::Index{v}) =
         largest * (turn_[to_size(v)] * Eigen::Map<const Eigen::Vector3f>(&scratch_[3 * to_size(i)])).cast<double>();
   });
+}
+
+void QuasistaticSolver::precondition(const BlockIncompleteCholesky& factor, Index first, const VecX& r, VecX& z) {
+  precondition_rows(
+      factor.order().rows, first, [&](float* y) { factor.solve(y); }, r, z);
 }
 
 template <class Apply, class Precondition>
@@ -121,12 +129,8 @@ int QuasistaticSolver::conjugate_gradients(Range range, const Apply& apply, cons
 
 void QuasistaticSolver::add_contact_product(const VecX& x, VecX& y) const {
   for (const ContactSpring& spring : active_) {
-    // Held vertices don't move: their entries of x may hold anything.
-    double along = 0;
-    for (std::size_t k = 0; k < 4; ++k)
-      if (spring.vertex[k] >= 0 && spring.vertex[k] < body_.free().end)
-        along += spring.weight[k] * spring.normal.dot(x.segment<3>(3 * Eigen::Index{spring.vertex[k]}));
-    spring.add_force(-spring.stiffness * along, body_.free().end, y);
+    const Vec3 moved = spring.relative_motion(x, body_.free().end);
+    spring.add_vector(spring.resistance() * moved, body_.free().end, y);
   }
 }
 
@@ -135,8 +139,12 @@ void QuasistaticSolver::add_contact_forces(const VecX& x, VecX& f, QuasistaticRe
   report.deepest = 0;
   for (const ContactSpring& spring : known_.springs) {
     const double strain = spring.strain(x);
-    if (strain >= 0) continue;
+    if (strain >= 0 && !(spring.grip > 0)) continue;
     active_.push_back(spring);
+    active_.back().note_resistance(x);
+    if (spring.grip > 0)
+      spring.add_vector(spring.stiffness * spring.shortened(spring.wanted_pull(x)), body_.free().end, f);
+    if (strain >= 0) continue;
     report.deepest = std::max(report.deepest, -spring.gap(x));
     spring.add_force(spring.stiffness * strain, body_.free().end, f);
   }
@@ -150,19 +158,23 @@ double QuasistaticSolver::length_of_step(Range range, const VecX& x, const VecX&
   const double elastic = part(delta, range).dot(part(force, range)),
                curvature = part(delta, range).dot(part(product, range));
   struct Line {
-    double gap, slope, stiffness;
+    const ContactSpring& spring;
+    double gap, slope;
+    Vec3 pull, moved;
   };
   std::vector<Line> lines;
   for (const ContactSpring& spring : known_.springs) {
-    double slope = 0;
-    for (std::size_t k = 0; k < 4; ++k)
-      if (spring.vertex[k] >= 0 && spring.vertex[k] < body_.free().end)
-        slope += spring.weight[k] * spring.normal.dot(delta.segment<3>(3 * Eigen::Index{spring.vertex[k]}));
-    lines.push_back({spring.strain(x), slope, spring.stiffness});
+    const Vec3 moved = spring.relative_motion(delta, body_.free().end);
+    const Vec3 pull = spring.grip > 0 ? spring.wanted_pull(x) : Vec3::Zero();
+    lines.push_back({spring, spring.strain(x), spring.normal.dot(moved), pull, spring.across(moved)});
   }
   const auto derivative = [&](double t) {
     double sum = -elastic + t * curvature;
-    for (const Line& line : lines) sum += line.stiffness * std::min(0.0, line.gap + t * line.slope) * line.slope;
+    for (const Line& line : lines) {
+      sum += line.spring.stiffness * std::min(0.0, line.gap + t * line.slope) * line.slope;
+      if (line.spring.grip > 0)
+        sum -= line.spring.stiffness * line.spring.shortened(line.pull - t * line.moved).dot(line.moved);
+    }
     return sum;
   };
   if (derivative(1) <= 0.1 * std::abs(derivative(0))) return 1;
@@ -240,8 +252,13 @@ void QuasistaticSolver::move_volume(VecX& x, double target, QuasistaticReport& r
     body_.multiply(free, free, in, out);
     add_contact_product(in, out);
   };
+  const bool pressed = settings_.precondition && settings_.press;
+  if (pressed) pressed_volume_.press(active_, turn_);
   const auto prepare = [&](const VecX& in, VecX& out) {
-    if (settings_.precondition)
+    if (pressed)
+      precondition_rows(
+          pressed_volume_.order(), 0, [&](float* y) { pressed_volume_.solve(y); }, in, out);
+    else if (settings_.precondition)
       precondition(volume_, 0, in, out);
     else
       part(out, free) = part(in, free);
@@ -264,11 +281,16 @@ void QuasistaticSolver::find_forces(const VecX& x, QuasistaticReport& report) {
 
 void QuasistaticSolver::learn_pressure(const VecX& x) {
   known_.pressed.clear();
+  known_.held.clear();
   for (ContactSpring& spring : known_.springs) {
     spring.lead = std::max(0.0, -spring.strain(x));
     if (spring.lead > 0)
       known_.pressed.try_emplace(spring.key, Vec3::Zero()).first->second +=
           spring.lead * spring.stiffness * spring.normal;
+    if (spring.grip > 0) spring.hold = spring.shortened(spring.wanted_pull(x));
+    spring.grip = spring.friction * spring.lead;
+    if (spring.grip > 0)
+      known_.held.try_emplace(spring.key, Vec3::Zero()).first->second += spring.stiffness * spring.hold;
   }
 }
 
@@ -287,15 +309,46 @@ void QuasistaticSolver::mix_springs(bool with_earlier) {
   }
 }
 
+/// What friction has learnt about a contact, for a spring that was just found. Tells how far it is from holding as it
+/// should.
+double QuasistaticSolver::take_grip(const VecX& x, ContactSpring& spring) const {
+  spring.grip = spring.friction * std::max(0.0, spring.lead);
+  if (!(spring.grip > 0)) return 0;
+  if (const auto found = known_.held.find(spring.key); found != known_.held.end())
+    spring.hold = spring.shortened(spring.across(found->second / spring.stiffness));
+  return (spring.shortened(spring.wanted_pull(x)) - spring.hold).norm();
+}
+
+/// In a crumpled fold the nearest skin is now this and now that triangle, and each search turns what the one before has
+/// settled: among the hundreds of contacts of a fine mesh there is always one.
+void QuasistaticSolver::keep_restless(std::span<const ContactSpring> before) {
+  const auto restless = [&](const ContactSpring& spring) {
+    const auto found = restless_.find(spring.vertex[0]);
+    return found != restless_.end() && found->second >= settings_.most_changes;
+  };
+  std::erase_if(known_.found, restless);
+  for (const ContactSpring& spring : before) {
+    if (!restless(spring)) continue;
+    known_.found.push_back(spring);
+    known_.found.back().lead = 0;
+    known_.found.back().hold.setZero();
+  }
+  std::stable_sort(known_.found.begin(), known_.found.end(),
+                   [](const ContactSpring& a, const ContactSpring& b) { return a.key < b.key; });
+}
+
 void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report) {
   const auto start = Clock::now();
   // At first what pushed in the frame before goes on pushing: the guess hasn't been solved for.
   if (report.looks > 0) learn_pressure(x);
+  const std::vector<ContactSpring> before = known_.found;
   contacts.find(x, known_.found);
+  keep_restless(before);
   // Where bones leave no room, nothing is gained by pushing harder; and what is deep inside comes out in several goes,
   // because on its way it may meet other skin.
   const double most = 2 * body_.mean_edge(), deep = 0.5 * body_.mean_edge();
   report.deepest = report.contact_error = 0;
+  std::vector<Index> unsettled;
   for (ContactSpring& spring : known_.found) {
     const double gap = spring.gap(x);
     if (const auto found = known_.pressed.find(spring.key); found != known_.pressed.end())
@@ -304,9 +357,14 @@ void QuasistaticSolver::look_for_contacts(const VecX& x, ContactSource& contacts
       spring.lead = gap + deep;
     report.deepest = std::max(report.deepest, -gap);
     // How far it is from pushing as it should: nothing with a gap, and anything without.
-    const double error = std::max(0.0, -spring.strain(x)) - std::max(0.0, spring.lead);
-    report.contact_error = std::max(report.contact_error, std::abs(error) / body_.mean_edge());
+    double error = std::abs(std::max(0.0, -spring.strain(x)) - std::max(0.0, spring.lead));
+    error = std::max(error, take_grip(x, spring));
+    report.contact_error = std::max(report.contact_error, error / body_.mean_edge());
+    if (report.looks > settings_.looks_alone && error > settings_.contact_tolerance * body_.mean_edge() &&
+        (unsettled.empty() || unsettled.back() != spring.vertex[0]))
+      unsettled.push_back(spring.vertex[0]);
   }
+  for (const Index v : unsettled) ++restless_[v];
   mix_springs(report.looks >= settings_.looks_alone);
   ++report.looks;
   report.contact_seconds += seconds_since(start);
@@ -363,6 +421,7 @@ std::vector<ContactSpring> QuasistaticSolver::look_afresh(const VecX& x, Contact
       found, [&](const ContactSpring& spring) { return spring.gap(x) > -most || touching.contains(spring.vertex[0]); });
   for (const ContactSpring& spring : found) report.contact_depth = std::max(report.contact_depth, -spring.gap(x));
   report.deepest = std::max(report.contact_depth, contacts.deepest(x));
+  for (const ContactSpring& spring : contacts.find_buried(x, 2 * most)) found.push_back(spring);
   ++report.looks;
   report.contact_seconds += seconds_since(start);
   return found;
@@ -373,6 +432,10 @@ void QuasistaticSolver::take_up(std::span<const ContactSpring> missed, const Vec
   for (ContactSpring spring : missed) {
     spring.lead = std::min(0.0, spring.gap(x) + deep);
     known_.pressed.erase(spring.key);
+    if (spring.kept) {
+      restless_[spring.vertex[0]] = settings_.most_changes;
+      std::erase_if(known_.found, [&](const ContactSpring& other) { return other.key == spring.key; });
+    }
     known_.springs.push_back(spring);
     known_.found.push_back(spring);
   }
@@ -386,9 +449,16 @@ QuasistaticReport QuasistaticSolver::solve(std::span<const Eigen::Vector4d> rota
   QuasistaticReport report;
   const auto start = Clock::now();
   turn(rotations);
+  restless_.clear();
   pressed_boundary_.forget();
+  pressed_volume_.forget();
   if (!near) known_ = {};
+  std::erase_if(known_.found, [](const ContactSpring& spring) { return spring.kept; });
   for (Index v = 0; v < body_.free().end; ++v) gravity_.segment<3>(3 * Eigen::Index{v}) = body_.mass()[v] * gravity;
+  if (body_.inertia() > 0)
+    for (Index v = 0; v < body_.free().end; ++v)
+      gravity_.segment<3>(3 * Eigen::Index{v}) +=
+          body_.inertia() * body_.mass()[v] * drawn_to_.segment<3>(3 * Eigen::Index{v});
   report.pose_seconds = seconds_since(start);
   settle(x, contacts, near, report);
   if (contacts == nullptr) return report;

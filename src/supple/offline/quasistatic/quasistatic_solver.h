@@ -6,7 +6,8 @@
 //             (S̃ + K_contact) δ = f_b + f_contact   with conjugate gradients, and so on until both are at rest:
 //             S̃ = K_bb − K_bi B K_ib is never formed. Preconditioner: the sparse S(0) of schur_preconditioner.h; where
 //             skin touches, its nearest entries and the springs (pressed_factor.h).
-//   volume    (K + K_contact) δ = f + f_contact of all free vertices with conjugate gradients.
+//   volume    (K + K_contact) δ = f + f_contact of all free vertices with conjugate gradients. Preconditioner: the
+//             incomplete factor of the mesh with the springs (pressed_volume.h).
 //
 // Contacts are searched for every few Newton iterations. Between searches springs keep their targets and normals, and
 // push or don't as their gaps say, so that the energy is convex; steps go as far along the Newton direction as it
@@ -15,6 +16,8 @@
 // stiffness, and those before keep the rest, each with the direction it had. And springs learn (augmented Lagrangian):
 // what one has pushed with it pushes with in the next search without being compressed, λ ← max(0, λ − k gap), so that
 // no depth is left to hold skin apart, whatever the stiffness. A frame is settled when a new search changes nothing.
+// What several late searches have found unsettled, as in a crumpled fold, is no longer looked up but touches on where
+// it did.
 //
 // Searches follow the contacts that they know, and may lose what is deeper. A settled frame is therefore searched as if
 // nothing were known; what is deep is taken up and solved for, a few times, and the solution with the least depth is
@@ -29,7 +32,7 @@
 
 #include "supple/offline/quasistatic/contact_spring.h"
 #include "supple/offline/quasistatic/exrotated_body.h"
-#include "supple/offline/quasistatic/pressed_factor.h"
+#include "supple/offline/quasistatic/pressed_volume.h"
 #include "supple/offline/quasistatic/schur_preconditioner.h"
 
 #include <unordered_map>
@@ -48,12 +51,13 @@ struct QuasistaticSettings {
   double contact_tolerance = 0.02;
   int looks_alone = 3;           ///< searches whose springs replace earlier ones; later they share with them …
   double fresh_share = 0.3;      ///< … and have this part
+  int most_changes = 2;          ///< in so many late searches a vertex may be unsettled before its contacts are kept
   int most_looks = 30;           ///< after these, the contacts that are known are solved for
   int most_takes = 2;            ///< how often what only a search that knows nothing finds is solved for as well
   int most_iterations = 2000;    ///< of conjugate gradients, for each of them
   double round_tolerance = 0.1;  ///< by which each Newton iteration reduces the force at least
   bool precondition = true;      ///< false: to compare with
-  bool press = true;             ///< the surface's preconditioner knows of contact; false: to compare with
+  bool press = true;             ///< preconditioners know of contact, beyond the paper; false: to compare with
   SchurSettings schur = {};
 };
 
@@ -93,10 +97,16 @@ class QuasistaticSolver {
     std::vector<ContactSpring> found;                ///< by the last search
     std::vector<ContactSpring> springs;              ///< of that search and those before
     std::unordered_map<std::int64_t, Vec3> pressed;  ///< with which force, by their keys
+    std::unordered_map<std::int64_t, Vec3> held;     ///< by friction, likewise
   };
   const Contacts& contacts() const { return known_; }
   /// Begins the next solve with those of an earlier one.
   void recall(const Contacts& contacts) { known_ = contacts; }
+
+  /// Of the next solves; preconditioners stay as they were made.
+  void set_inertia(double rate) { body_.set_inertia(rate); }
+  /// Where inertia draws each vertex in the next solves, where the body has some (ExRotatedBody::set_inertia).
+  void draw_to(VecX positions) { drawn_to_ = std::move(positions); }
 
   /// `rotations`: quaternions of any length for each vertex, `x`: positions, both in the body's numbers; those of held
   /// vertices are where bones are, the others are a guess that becomes the equilibrium. `gravity` [m/s²]. `near`: the
@@ -111,6 +121,9 @@ class QuasistaticSolver {
   void turn(std::span<const Eigen::Vector4d> rotations);
   /// z ← R M⁻¹ Rᵀ r for the factor's rows, which begin at number `first`.
   void precondition(const BlockIncompleteCholesky& factor, Index first, const VecX& r, VecX& z);
+  /// The same with whatever solve() does to three numbers for each of some rows.
+  template <class Solve>
+  void precondition_rows(std::span<const Index> rows, Index first, const Solve& solve, const VecX& r, VecX& z);
   void approximate_interior(const VecX& w, VecX& y);
   void add_contact_product(const VecX& x, VecX& y) const;
   void add_contact_forces(const VecX& x, VecX& f, QuasistaticReport& report);
@@ -125,6 +138,9 @@ class QuasistaticSolver {
   void find_forces(const VecX& x, QuasistaticReport& report);
   void learn_pressure(const VecX& x);
   void mix_springs(bool with_earlier);
+  double take_grip(const VecX& x, ContactSpring& spring) const;
+  /// What was unsettled in several searches touches on where it touched `before`.
+  void keep_restless(std::span<const ContactSpring> before);
   void look_for_contacts(const VecX& x, ContactSource& contacts, QuasistaticReport& report);
   bool settled(const QuasistaticReport& report) const {
     return report.converged && report.contact_error < settings_.contact_tolerance;
@@ -140,12 +156,14 @@ class QuasistaticSolver {
   QuasistaticSettings settings_;
   BlockIncompleteCholesky interior_, boundary_, volume_;
   PressedFactor pressed_boundary_;
+  PressedVolume pressed_volume_;
   double unit_force_ = 1;
   std::vector<Eigen::Matrix3f> turn_;
   std::vector<Mat3> element_turn_;
   Contacts known_;
-  std::vector<ContactSpring> active_;  ///< that push
-  VecX gravity_, f_;
+  std::unordered_map<Index, int> restless_;  ///< in how many searches of this solve a vertex wasn't settled
+  std::vector<ContactSpring> active_;        ///< that push
+  VecX gravity_, f_, drawn_to_;
   VecX r_, z_, p_, q_, w_, y_, v_, delta_;
   std::vector<float> scratch_;
 };

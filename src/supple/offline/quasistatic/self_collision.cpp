@@ -11,16 +11,19 @@
 namespace supple {
 namespace {
 
-/// [edges] What touches is a little inside or outside: as deep as this it counts as outside.
-constexpr double settled = 0.1;
-/// [edges] Nearer than this the way out is the skin's normal more than the direction to the skin.
-constexpr double touching = 0.1;
-/// The cosine between the two below which the nearest point is on a rim of the skin that may be touched.
-constexpr double oblique = 0.5;
-/// [edges] What is deeper than this comes out through skin that looks at it, within `far` …
-constexpr double deep = 0.4, far = 3;
-/// … which is where the cosine between the normals is less than this: the nearest skin may be that of a side.
-constexpr double opposite = -0.5;
+/// [edges] How far flat triangles stand off the smooth skin that they stand for, s = l²/8r where skin turns by 45° from
+/// edge to edge. What is no deeper may as well be outside, and nearer than this the direction to the nearest point
+/// means nothing, so that the way out is the skin's normal.
+constexpr double facet = 0.1;
+/// cos 60°: between directions that a vertex of a triangulation with six triangles around it can't tell apart. A
+/// nearest point that lies farther off the normal than this is on a rim of the skin that may be touched; skin that
+/// looks at a vertex does so within it.
+constexpr double same_way = 0.5;
+/// [edges] What is nearly halfway through an element is as near to skin of another side, and comes out through skin
+/// that looks at it …
+constexpr double deep = 0.4;
+/// … and isn't farther than it can have gone: beyond some elements the next search, which is nearer, finds the way.
+constexpr double far = 3;
 
 Vec3 at(const VecX& x, Index v) { return x.segment<3>(3 * Eigen::Index{v}); }
 
@@ -113,8 +116,8 @@ Vec3 SelfCollision::normal_at(const Place& place) const {
 Vec3 SelfCollision::way_out(std::size_t proxy, const Place& place) const {
   const Vec3 normal = normal_at(place), from = now_.vertices[proxy] - now(place);
   const double along = normal.dot(from);
-  if (place.distance > touching * edge_ && std::abs(along) < oblique * place.distance) return Vec3::Zero();
-  return ((along < 0 ? -1.0 : 1.0) * from + touching * edge_ * normal).normalized();
+  if (place.distance > facet * edge_ && std::abs(along) < same_way * place.distance) return Vec3::Zero();
+  return ((along < 0 ? -1.0 : 1.0) * from + facet * edge_ * normal).normalized();
 }
 
 double SelfCollision::facing(std::size_t proxy, const Place& place) const {
@@ -202,7 +205,7 @@ SelfCollision::Place SelfCollision::nearest_of(std::size_t proxy, const Triangle
 SelfCollision::Place SelfCollision::through(std::size_t proxy, const TriangleTree& near,
                                             std::span<const Index> triangles) const {
   return nearest_of(proxy, near, triangles, far * edge_, [&](const Place& found, const Vec3& nearest) {
-    return facing(proxy, found) < opposite && way_out(proxy, found).dot(nearest - now_.vertices[proxy]) > 0;
+    return facing(proxy, found) < -same_way && way_out(proxy, found).dot(nearest - now_.vertices[proxy]) > 0;
   });
 }
 
@@ -214,7 +217,7 @@ SelfCollision::Place SelfCollision::before(std::size_t proxy, const TriangleTree
   return nearest_of(proxy, near, triangles, settings_.reach * edge_, [&](const Place& found, const Vec3&) {
     if (!(facing(proxy, found) < settings_.facing)) return false;
     const Vec3 normal = way_out(proxy, found);
-    if (normal.isZero() || normal.dot(now_.vertices[proxy] - now(found)) < -settled * edge_) return false;
+    if (normal.isZero() || normal.dot(now_.vertices[proxy] - now(found)) < -facet * edge_) return false;
     return std::none_of(others.begin(), others.end(),
                         [&](const ContactSpring& other) { return normal.dot(other.normal) > settings_.apart; });
   });
@@ -235,6 +238,10 @@ bool SelfCollision::hang(std::size_t proxy, const Place& place, ContactSpring& s
     other += beta * stiffness_[to_size(corners[k])];
   }
   spring.stiffness = std::min(stiffness_[proxy], other);
+  if (settings_.friction > 0 && start_.size() > 0) {
+    spring.friction = settings_.friction;
+    spring.start = spring.relative(start_);
+  }
   spring.normal = way_out(proxy, place);
   if (spring.normal.isZero()) return false;
   return spring.normal.allFinite();
@@ -247,7 +254,7 @@ void SelfCollision::touch(std::size_t proxy, std::span<const ContactSpring> know
     Place place;
     std::int64_t key;
   };
-  std::array<Candidate, most_contacts + 1> candidates;
+  std::array<Candidate, most_contacts + 2> candidates;  // one that was buried, and one that was entered
   std::size_t count = 0;
   for (const ContactSpring& spring : known)
     if (const Place place = walk(proxy, spring.place); place.triangle >= 0) candidates[count++] = {place, spring.key};
@@ -263,7 +270,7 @@ void SelfCollision::touch(std::size_t proxy, std::span<const ContactSpring> know
     const Vec3 out = now(place) - now_.vertices[proxy];
     const double depth = spring.normal.dot(out);
     if (skin < 0 || found.count > 0) {
-      if (!(place.distance < settings_.reach * edge_) || (skin < 0 && depth > settled * edge_)) continue;
+      if (!(place.distance < settings_.reach * edge_) || (skin < 0 && depth > facet * edge_)) continue;
     }
     found.add(spring, key, settings_.apart);
   }
@@ -328,25 +335,50 @@ bool SelfCollision::inside(std::size_t proxy, const VecX& x) const {
   return found;
 }
 
-double SelfCollision::deepest(const VecX& x) {
+std::vector<SelfCollision::Place> SelfCollision::ways_out(const VecX& x) {
   take_shape(x);
   const TriangleTree tree(now_);
-  std::vector<double> depth(proxies_.size(), 0);
+  std::vector<Place> ways(proxies_.size());
   parallel_for(std::ssize(proxies_), 64, [&](std::int64_t k) {
     const auto i = to_size(k);
     if (proxies_[i] >= free_end_ || !inside(i, x)) return;
-    constexpr double none = std::numeric_limits<double>::infinity();
-    double looking_away = none, any = none;
-    visit_near_triangles(tree, now_.vertices[i], none, [&](std::size_t place, double& reach) {
+    Place looking_away, any;
+    visit_near_triangles(tree, now_.vertices[i], any.distance, [&](std::size_t place, double& reach) {
       const auto& [a, b, c] = tree.corners()[place];
-      const double distance = (nearest_point_of_triangle(now_.vertices[i], a, b, c) - now_.vertices[i]).norm();
+      const Vec3 nearest = nearest_point_of_triangle(now_.vertices[i], a, b, c);
+      const double distance = (nearest - now_.vertices[i]).norm();
       if (!(distance < reach) || !may_touch(i, tree.triangle(place))) return;
-      any = std::min(any, distance);
-      if ((b - a).cross(c - a).normalized().dot(normals_[i]) < settings_.facing) looking_away = reach = distance;
+      const Place found{tree.triangle(place), weights_in_triangle(nearest, a, b, c), distance};
+      if (distance < any.distance) any = found;
+      if (!((b - a).cross(c - a).normalized().dot(normals_[i]) < settings_.facing)) return;
+      reach = distance;
+      looking_away = found;
     });
-    depth[i] = looking_away < none ? looking_away : any < none ? any : 0;
+    ways[i] = looking_away.triangle >= 0 ? looking_away : any;
   });
-  return depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+  return ways;
+}
+
+double SelfCollision::deepest(const VecX& x) {
+  double depth = 0;
+  for (const Place& way : ways_out(x))
+    if (way.triangle >= 0) depth = std::max(depth, way.distance);
+  return depth;
+}
+
+std::vector<ContactSpring> SelfCollision::find_buried(const VecX& x, double depth) {
+  std::vector<ContactSpring> springs;
+  const std::vector<Place> ways = ways_out(x);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (ways[i].triangle < 0 || !(ways[i].distance > depth) || ways[i].distance > edge_) continue;
+    ContactSpring spring;
+    hang(i, ways[i], spring);
+    spring.normal = (now(ways[i]) - now_.vertices[i]).normalized();
+    spring.key = key_of(proxies_[i], most_contacts);
+    spring.kept = true;
+    springs.push_back(spring);
+  }
+  return springs;
 }
 
 void SelfCollision::find(const VecX& x, std::vector<ContactSpring>& springs) {
@@ -378,7 +410,7 @@ void SelfCollision::find(const VecX& x, std::vector<ContactSpring>& springs) {
     }
     const Place place = before(i, near, triangles, std::span(own.springs).first(own.count));
     ContactSpring spring;
-    if (place.triangle >= 0 && hang(i, place, spring) && spring.gap(x) >= -settled * edge_)
+    if (place.triangle >= 0 && hang(i, place, spring) && spring.gap(x) >= -facet * edge_)
       own.add(spring, -1, settings_.apart);
     own.name(proxies_[i]);
   });

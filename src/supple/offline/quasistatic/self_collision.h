@@ -24,12 +24,16 @@ namespace supple {
 
 struct SelfCollisionSettings {
   double stiffness = 10;       ///< of springs, times what holds a vertex of the skin
-  int smoothing = 2;           ///< of normals: how often each becomes the mean of those around it
-  double neighbourhood = 1.2;  ///< in edges of the skin
-  double reach = 1;            ///< in edges of the skin
-  double facing = 0.3;         ///< the cosine between normals of a vertex and of what it has entered is less …
-  double parting = 0.6;        ///< … and must become more than this to end a contact
-  double apart = 0.5;          ///< the cosine below which two normals belong to different contacts of a vertex
+  int smoothing = 2;           ///< of normals: how often each becomes the mean of those around it, for a wrinkle of two
+                               ///< edges looks as its surroundings do
+  double neighbourhood = 1.2;  ///< in edges of the skin: beyond the triangles around a vertex, whose edges differ
+  double reach = 1;            ///< in edges of the skin: what flesh may move by between two searches
+  /// The cosine between normals of a vertex and of what it has entered is less: skin that folds onto itself looks the
+  /// other way, −1, and a bump beside it the same way, 1 …
+  double facing = 0.3;
+  double parting = 0.6;  ///< … and must become more than this to end a contact: another 20°, so that it doesn't flicker
+  double friction = 0;  ///< Coulomb's coefficient
+  double apart = 0.5;   ///< the cosine below which two normals belong to different contacts of a vertex
 };
 
 class SelfCollision final : public ContactSource {
@@ -38,9 +42,12 @@ class SelfCollision final : public ContactSource {
   explicit SelfCollision(const ExRotatedBody& body, const SelfCollisionSettings& settings = {});
 
   void find(const VecX& x, std::vector<ContactSpring>& springs) override;
+  void slide_from(const VecX& x) override { start_ = x; }
   /// From what is in any tetrahedron but those around it to the nearest skin that looks another way: searches pass
   /// over some of that, as crumpled or at a rim.
   double deepest(const VecX& x) override;
+  /// Only of what is no deeper than an edge: pushed farther it would crumple more.
+  std::vector<ContactSpring> find_buried(const VecX& x, double depth) override;
 
  private:
   /// A point of the skin.
@@ -86,6 +93,8 @@ class SelfCollision final : public ContactSource {
   Vec3 way_out(std::size_t proxy, const Place& place) const;
   bool hang(std::size_t proxy, const Place& place, ContactSpring& spring) const;
   void touch(std::size_t proxy, std::span<const ContactSpring> known, const VecX& x, Contacts& found) const;
+  /// For each vertex of the skin the nearest place by which it gets out of flesh from elsewhere that it is in, if any.
+  std::vector<Place> ways_out(const VecX& x);
   /// Tells whether it is in flesh that isn't next to it at rest.
   bool inside(std::size_t proxy, const VecX& x) const;
   void take_shape(const VecX& x);
@@ -102,6 +111,7 @@ class SelfCollision final : public ContactSource {
   std::vector<double> stiffness_;
   std::vector<Index> first_around_, around_;  ///< triangles at each vertex of the skin
   std::vector<Index> proxy_of_;               ///< of our numbers; −1: not of the skin
+  VecX start_;                                ///< that friction holds the skin at; empty: it slides
   Surface now_;                               ///< the skin as it is now …
   std::vector<Vec3> corner_normals_;          ///< … at its vertices …
   std::vector<Vec3> normals_;                 ///< … smoothed: which way it looks there

@@ -6,6 +6,7 @@
 #include "supple/base/clock.h"
 #include "supple/base/nearest_name.h"
 #include "supple/base/parallel.h"
+#include "supple/base/shared_progress.h"
 #include "supple/export/played_frames.h"
 #include "supple/pipeline/character/clip_frames.h"
 #include "supple/pipeline/character/exaggeration.h"
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <mutex>
 
 namespace supple {
 namespace {
@@ -185,42 +185,6 @@ double deepest_in_motion(const SoftCharacter& soft, const FramedClip& framed) {
   const std::vector<double> depths = depths_in_motion(soft, *framed.clip, *framed.run, seen);
   return *std::max_element(depths.begin(), depths.end());
 }
-
-/// Progress of clips that are simulated side by side: the mean of their shares.
-class SharedProgress {
- public:
-  SharedProgress(Progress& progress, std::size_t count) : progress_(progress), shares_(count, 0.0) {}
-
-  /// What one of the clips is told with.
-  class Part final : public Progress {
-   public:
-    Part(SharedProgress& whole, std::size_t clip) : whole_(whole), clip_(clip) {}
-    void stage(std::string_view /*name*/) override {}
-    void update(double fraction) override { whole_.update(clip_, fraction); }
-    bool cancelled() const override { return whole_.cancelled(); }
-
-   private:
-    SharedProgress& whole_;
-    std::size_t clip_;
-  };
-
- private:
-  void update(std::size_t clip, double fraction) {
-    const std::lock_guard lock(mutex_);
-    sum_ += fraction - shares_[clip];
-    shares_[clip] = fraction;
-    progress_.update(sum_ / static_cast<double>(shares_.size()));
-  }
-  bool cancelled() {
-    const std::lock_guard lock(mutex_);
-    return progress_.cancelled();
-  }
-
-  std::mutex mutex_;
-  Progress& progress_;
-  std::vector<double> shares_;
-  double sum_ = 0;
-};
 
 /// Clips know nothing of each other, so they run side by side; each comes out the same whoever runs beside it.
 Result<std::vector<FramedClip>> run_clips(const SoftCharacter& soft, const std::vector<Index>& chosen,

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 
 namespace supple {
@@ -85,8 +86,11 @@ bool is_entry(const std::filesystem::path& path) {
   std::string start(checksum_size, '\0');
   std::ifstream file(path, std::ios::binary);
   if (!file.read(start.data(), std::ssize(start))) return false;
-  // Entries of the first versions begin with their checksum.
-  return start.starts_with(magic) || start.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (start.starts_with(magic)) return true;
+  // Entries of the first versions begin with their checksum; lists of other people's files may look alike.
+  if (start.find_first_not_of("0123456789abcdef") != std::string::npos) return false;
+  const std::string rest{std::istreambuf_iterator<char>(file), {}};
+  return start == ContentHash().add(std::string_view(path.filename().string())).add(std::string_view(rest)).text();
 }
 
 struct File {

@@ -84,16 +84,29 @@ Result<std::vector<Index>> joints_of(const Recipe& recipe, const RecipeRegion& r
   return joints;
 }
 
+/// A region for each material of the tetrahedra that somebody brought.
+std::vector<BodyRegion> regions_of_file(const TetMesh& mesh) {
+  std::vector<BodyRegion> regions;
+  if (mesh.materials.size() < 2) return regions;
+  for (const ElasticMaterial& material : mesh.materials)
+    regions.push_back({material.name, std::vector<double>(mesh.elements.size(), 0.0)});
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e) regions[to_size(mesh.element_material[e])].share[e] = 1;
+  return regions;
+}
+
 /// Softness of regions, multiplied into what was painted.
-Status apply_regions(const Recipe& recipe, const RawCharacter& character, const EmbeddedBody& body,
+Status apply_regions(const Recipe& recipe, const RawCharacter& character, CharacterBody& result,
                      std::vector<PaintedQuantity>& everywhere) {
+  const EmbeddedBody& body = result.body;
   for (const RecipeRegion& region : recipe.regions) {
     const Result<std::vector<Index>> joints = joints_of(recipe, region, character.skeleton);
     SUPPLE_RETURN_IF_ERROR(joints);
-    const Result<std::vector<double>> carried =
+    Result<std::vector<double>> carried =
         carry_paint(body.mesh, body.skin, body.embedding, share_of_joints(character, *joints));
     SUPPLE_RETURN_IF_ERROR(carried);
     multiply_softness(region.softness, *carried, everywhere);
+    result.regions.push_back(
+        {fmt::format("{}: softness {:g}", fmt::join(region.joints, ", "), region.softness), std::move(*carried)});
   }
   return {};
 }
@@ -101,6 +114,7 @@ Status apply_regions(const Recipe& recipe, const RawCharacter& character, const 
 Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, const RawCharacter& character,
                     CharacterBody& result) {
   std::vector<PaintedQuantity> everywhere;
+  if (!recipe.body_mesh.empty()) result.regions = regions_of_file(result.body.mesh);
   if (!recipe.body_mesh.empty() && recipe.file_materials) everywhere = file_materials(result.body.mesh, result.base);
   result.file_materials = !everywhere.empty();
   std::map<PaintQuantity, std::vector<NamedPaint>> in_poses;
@@ -117,7 +131,7 @@ Status apply_paints(const Recipe& recipe, const std::filesystem::path& folder, c
   // Before regions: what is painted in a pose replaces paint, and regions soften whatever is painted.
   for (const auto& [quantity, painted] : in_poses)
     SUPPLE_RETURN_IF_ERROR(add_pose_paint(recipe, quantity, everywhere, painted, result));
-  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result.body, everywhere));
+  SUPPLE_RETURN_IF_ERROR(apply_regions(recipe, character, result, everywhere));
   paint_materials(result.body.mesh, result.base, everywhere);
   return {};
 }
@@ -166,7 +180,7 @@ Result<CharacterBody> make_body(const CharacterSource& source, Progress& progres
   Result<EmbeddedBody> body = embed_character(source.character, source.rig, settings, progress);
   SUPPLE_RETURN_IF_ERROR(body);
   body->warnings.insert(body->warnings.begin(), warnings.begin(), warnings.end());
-  CharacterBody result{.body = std::move(*body), .base = {}, .pose_paints = {}};
+  CharacterBody result{.body = std::move(*body), .base = {}, .pose_paints = {}, .regions = {}};
   result.base = recipe.base_material(result.body.extent());
   SUPPLE_RETURN_IF_ERROR(apply_paints(recipe, source.folder, source.character, result));
   return result;

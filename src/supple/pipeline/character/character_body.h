@@ -8,12 +8,19 @@
 
 namespace supple {
 
+/// Flesh that the recipe or the file of the tetrahedra sets apart from the rest.
+struct BodyRegion {
+  std::string name;
+  std::vector<double> share;  ///< of each tetrahedron, 0 to 1
+};
+
 struct CharacterBody {
   EmbeddedBody body;            ///< with the recipe's materials and fixed vertices
   ElasticMaterial base;         ///< of what isn't painted
   bool file_materials = false;  ///< the stiffness is that of the regions of [body] mesh
   /// Quantities painted in some pose, one column per [[pose]] of the recipe.
   std::vector<std::pair<PaintQuantity, PosePaint>> pose_paints;
+  std::vector<BodyRegion> regions;  ///< materials of [body] mesh, then each [[region]]
 };
 
 /// Fills the character with tetrahedra and paints them. Fails as embed_character() does, and on wrong paint, with the

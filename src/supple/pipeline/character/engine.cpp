@@ -10,10 +10,12 @@
 #include "supple/pipeline/character/engine_posespace.h"
 #include "supple/pipeline/character/engine_quasistatic.h"
 #include "supple/pipeline/character/exaggeration.h"
+#include "supple/pipeline/character/feel.h"
 #include "supple/pipeline/character/fingerprint.h"
 
 #include <algorithm>
 #include <array>
+#include <numbers>
 
 namespace supple {
 
@@ -51,6 +53,7 @@ std::span<const CharacterEngine* const> all_engines() {
 }
 
 Result<const CharacterEngine*> find_engine(std::string_view name) {
+  if (name.empty()) return &posespace_engine();
   std::vector<std::string_view> names;
   for (const CharacterEngine* engine : all_engines()) {
     if (engine->name() == name) return engine;
@@ -62,8 +65,40 @@ Result<const CharacterEngine*> find_engine(std::string_view name) {
       near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean \"{}\"?", near)));
 }
 
-Result<const CharacterEngine*> baking_engine(const Recipe& recipe) {
-  return find_engine(recipe.flesh.quality == Quality::final ? "full" : "posespace");
+namespace {
+
+bool asks_for_reduction(const RecipeFlesh& flesh) {
+  return flesh.size > 0 || flesh.poses > 1 || flesh.local || flesh.directions != BasisDirections::rotating;
+}
+
+/// Steps that all clips of a character take: loops are repeated until flesh has forgotten how it began.
+double steps_of_clips(const CharacterSource& source) {
+  constexpr double forgotten = 4;  // e^-4 of what was seen at the start is left
+  const double settling = forgotten / (2 * std::numbers::pi * wanted_frequency(source.recipe) *
+                                       std::max(0.02, wanted_damping(source.recipe)));
+  double seconds = 0;
+  for (const Clip& clip : source.character.clips)
+    seconds += clip.duration - first_key(clip) + (closes(source.rig, clip) ? settling : 0);
+  return seconds / SimulateSettings{}.time_step;
+}
+
+}  // namespace
+
+const CharacterEngine& baking_engine(const CharacterSource& source) {
+  // A reduced body learns from some 8,000 steps of the full simulation, takes as long again to be made of them, and
+  // twenty times the memory (measured: docs/theory.md). The search for the exaggeration doubles the steps of the clips.
+  // Bodies with more tetrahedra learn from fewer steps.
+  constexpr double affordable = 8000, usual_tets = 16'000;
+  const RecipeFlesh& flesh = source.recipe.flesh;
+  if (flesh.quality == Quality::final) return full_engine();
+  if (flesh.quality == Quality::draft || asks_for_reduction(flesh)) return posespace_engine();
+  const double size = std::max(1.0, source.recipe.tets / usual_tets);
+  return steps_of_clips(source) * size <= affordable ? full_engine() : posespace_engine();
+}
+
+Result<const CharacterEngine*> find_baking_engine(std::string_view name, const CharacterSource& source) {
+  if (name.empty()) return &baking_engine(source);
+  return find_engine(name);
 }
 
 Result<const CharacterEngine*> engine_of(const Asset& asset) {

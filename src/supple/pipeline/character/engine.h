@@ -115,7 +115,10 @@ class CharacterEngine {
   virtual bool solves_contacts() const { return false; }
   /// The parts of a clip that a run with these settings needs, where they can be solved apart from each other, on
   /// several machines; none where each frame follows from the one before.
-  virtual std::vector<Index> parts_of(const Clip& /*clip*/, const SimulateSettings& /*settings*/) const { return {}; }
+  virtual std::vector<Index> parts_of(const Recipe& /*recipe*/, const Clip& /*clip*/,
+                                      const SimulateSettings& /*settings*/) const {
+    return {};
+  }
 
  protected:
   /// Builds the model of a body that was made from the source.
@@ -125,10 +128,15 @@ class CharacterEngine {
 };
 
 std::span<const CharacterEngine* const> all_engines();
-/// A usage error that helps with a typo: there is no engine "ful"; did you mean "full"?
+/// No name is that of the pose-space engine, which builds where nobody has named one. A usage error that helps with a
+/// typo: there is no engine "ful"; did you mean "full"?
 Result<const CharacterEngine*> find_engine(std::string_view name);
-/// The engine that bakes where nobody has named one: every vertex is free at the recipe's final quality.
-Result<const CharacterEngine*> baking_engine(const Recipe& recipe);
+/// The engine that bakes where nobody has named one. Every vertex is free at the recipe's final quality, and at its
+/// good one, too, where that takes less time than to teach a reduced body: characters with some seconds of clips, whose
+/// recipe asks for nothing that only reduced bodies have.
+const CharacterEngine& baking_engine(const CharacterSource& source);
+/// find_engine() of a bake: no name leaves the choice to baking_engine().
+Result<const CharacterEngine*> find_baking_engine(std::string_view name, const CharacterSource& source);
 /// The engine whose model an asset is. Fails for assets that are no character's.
 Result<const CharacterEngine*> engine_of(const Asset& asset);
 

@@ -6,6 +6,7 @@
 #include "supple/offline/dynamics/full_pose_dynamics.h"
 #include "supple/offline/full/build_full.h"
 #include "supple/pipeline/character/fingerprint.h"
+#include "supple/pipeline/character/rehearsal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +54,8 @@ double longest(std::span<const Vec3> vectors) {
 /// The state is u of the shown vertices, turned back with the flesh: it can be interpolated while limbs turn.
 class FullStepper final : public FleshStepper {
  public:
-  FullStepper(const SharedFull& shared, const SoftStepSettings& settings) : shared_(shared), settings_(settings) {}
+  FullStepper(const SharedFull& shared, const SoftStepSettings& settings, bool rough)
+      : shared_(shared), settings_(settings), rough_(rough) {}
 
   Index state_size() const override { return 3 * static_cast<Index>(shared_.shown.vertices.size()); }
   Status begin(double time_step, double gain) override {
@@ -66,6 +68,7 @@ class FullStepper final : public FleshStepper {
     SUPPLE_RETURN_IF_ERROR(made);
     if (model.poses) SUPPLE_RETURN_IF_ERROR(made->set_materials(*model.poses, model.pose_materials));
     dynamics_.emplace(std::move(*made));
+    if (rough_) dynamics_->set_surprise(0.1);
     return {};
   }
   Status step(const CharacterPose& pose, const SoftForces& forces, SoftStepReport& report) override {
@@ -94,11 +97,14 @@ class FullStepper final : public FleshStepper {
     shared_.shown.hang(shared_.model, difference, skin);
     return longest(skin);
   }
-  int most_rounds() const override { return 2; }
+  /// Nobody sees what is left, and a round takes seconds.
+  double closed_gap() const override { return rough_ ? 5e-3 : 5e-4; }
+  int most_rounds() const override { return 12; }
 
  private:
   const SharedFull& shared_;
   SoftStepSettings settings_;
+  bool rough_;
   std::optional<FullPoseDynamics> dynamics_;
   int steps_ = 0;
 };
@@ -146,10 +152,13 @@ class FullCharacter final : public SoftCharacter {
   std::vector<std::string> warnings() const override { return shared_.model.warnings; }
   double exaggeration() const override { return shared_.model.exaggeration; }
   void set_exaggeration(double gain) override { std::get<FullModel>(asset_).exaggeration = gain; }
-  Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& settings,
+  Result<std::unique_ptr<ClipRun>> simulate(const Clip& clip, const SimulateSettings& asked,
                                             Progress& progress) const override {
+    SimulateSettings settings = asked;
+    if (settings.rough) settings.time_step *= 2;
     FullStepper flesh(shared_,
-                      dynamics_settings(settings, shared_.model.flesh_frequency, shared_.model.most_acceleration));
+                      dynamics_settings(settings, shared_.model.flesh_frequency, shared_.model.most_acceleration),
+                      settings.rough);
     Result<SimulatedClip> simulated = simulate_clip(flesh, rig(), clip, shared_.model.extent, settings, progress);
     SUPPLE_RETURN_IF_ERROR(simulated);
     return std::unique_ptr<ClipRun>(std::make_unique<FullRun>(shared_, rig(), clip, std::move(*simulated)));
@@ -185,6 +194,22 @@ FullSettings full_settings(const CharacterSource& source, const CharacterBody& b
   return settings;
 }
 
+/// Where the search for the exaggeration begins: trying it out takes the model a hundred times as long as a reduced
+/// one.
+double rehearse(const CharacterSource& source, const CharacterBody& body, const FullModel& model, Progress& progress) {
+  constexpr int steps = 90;
+  return rehearsed_exaggeration(source,
+                                {.mesh = model.mesh,
+                                 .material = model.material,
+                                 .fixed = model.fixed,
+                                 .rest = model.rest,
+                                 .frequency = model.flesh_frequency,
+                                 .most_acceleration = model.most_acceleration,
+                                 .extent = model.extent,
+                                 .frames = &model.frames},
+                                body.body.embedding, steps, progress);
+}
+
 class FullEngine final : public CharacterEngine {
  public:
   std::string_view name() const override { return "full"; }
@@ -218,6 +243,7 @@ class FullEngine final : public CharacterEngine {
     model->gain = source->recipe.flesh.amount;
     model->warnings.insert(model->warnings.begin(), body.body.warnings.begin(), body.body.warnings.end());
     model->made_for = fingerprint_of(*source);
+    model->exaggeration = rehearse(*source, body, *model, progress);
     return std::unique_ptr<SoftCharacter>(std::make_unique<FullCharacter>(std::move(source), std::move(*model)));
   }
 };

@@ -75,10 +75,11 @@ void add(ContentHash& content, const CharacterBody& body) {
   for (const auto& [quantity, paint] : body.pose_paints) content.add(quantity).add(paint.values);
 }
 
-/// Of the recipe only what hasn't gone into the character or its body. Damping is no part of the model.
+/// Of the recipe only what hasn't gone into the character or its body. Damping is no part of the model, and the last
+/// three are for another engine.
 void add(ContentHash& content, const Recipe& recipe) {
-  const auto& [quality, size, feel, damping, amount, share, limit, poses, angle, fit, directions, local, contact] =
-      recipe.flesh;
+  const auto& [quality, size, feel, damping, amount, share, limit, poses, angle, fit, directions, local, contact,
+               friction, inertia, biharmonic] = recipe.flesh;
   content.add(feel)
       .add(limit)
       .add(quality)

@@ -7,6 +7,7 @@
 #include "supple/offline/quasistatic/approach.h"
 #include "supple/offline/quasistatic/build_quasistatic.h"
 #include "supple/offline/quasistatic/colliders.h"
+#include "supple/offline/quasistatic/flesh_swing.h"
 #include "supple/offline/quasistatic/flesh_turns.h"
 #include "supple/offline/quasistatic/mesh_distance.h"
 #include "supple/offline/quasistatic/quasistatic_solver.h"
@@ -18,11 +19,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 namespace supple {
 namespace {
 
 constexpr int steps_per_frame = 8;
+/// Where flesh has inertia: 120 frames a second with the usual step, 30 of them for a swing of 4 Hz.
+constexpr int steps_per_swinging_frame = 2;
+/// [s] that a loop is run for at least before the round that is kept.
+constexpr double run_up = 2;
 /// Each so many-th frame of a clip is solved from nothing but its pose; those between start from the one before.
 constexpr std::int64_t frames_per_group = 8;
 
@@ -66,12 +72,25 @@ class HangingSkin {
 };
 
 void add_content(ContentHash& content, const Collider& collider) {
-  content.add(collider.shape).add(collider.radius);
+  content.add(collider.shape).add(collider.radius).add(collider.friction);
   for (const Vec3& v : {collider.at, collider.to, collider.normal, collider.size})
     for (const double component : v) content.add(component);
   content.add(std::string_view(collider.joint)).add(collider.level != nullptr);
   if (collider.level) add_content(content, collider.level->surface());
 }
+
+/// What makes frames follow from those before them.
+struct FrameHistory {
+  double friction = 0;  ///< of flesh against itself
+  bool inertia = false;
+  bool in_turn = false;  ///< because of either, or of a collider's friction
+
+  explicit FrameHistory(const Recipe& recipe) : friction(recipe.flesh.friction), inertia(recipe.flesh.inertia) {
+    in_turn = inertia || friction > 0 ||
+              std::any_of(recipe.colliders.begin(), recipe.colliders.end(),
+                          [](const Collider& collider) { return collider.friction > 0; });
+  }
+};
 
 /// What clips of one character share.
 struct SharedStillness {
@@ -82,16 +101,18 @@ struct SharedStillness {
 /// Solves frames of one clip.
 class FrameSolver {
  public:
+  /// `swing`: where flesh has inertia; `body` then has it too.
   FrameSolver(const SharedStillness& shared, const CharacterRig& rig, ExRotatedBody body,
-              std::vector<Collider> colliders)
+              std::vector<Collider> colliders, double friction, std::optional<FleshSwing> swing)
       : shared_(shared),
         rig_(rig),
         pose_(rig.neutral()),
         turns_(shared.model),
         carriers_(carriers_of(colliders, rig.skeleton())),
-        collision_(body),
+        collision_(body, {.friction = friction}),
         colliders_(body, std::move(colliders)),
-        solver_(std::move(body)) {
+        solver_(std::move(body)),
+        swing_(std::move(swing)) {
     rotations_.resize(to_size(shared.model.vertex_count()));
     numbered_.resize(rotations_.size());
     skin_.resize(to_size(rig.rig()->vertex_count()));
@@ -100,11 +121,13 @@ class FrameSolver {
   /// The skin's displacements at a moment of a clip, each turned back with the flesh. `anew`: from nothing but the
   /// pose.
   QuasistaticReport solve(const ClipMotion& motion, double time, bool anew, const Vec3& gravity, VecX& local) {
-    motion.sample(time, pose_);
-    without_morphs(rig_.rig()->layout(), pose_.p);
-    const CharacterPose target = pose_;
+    const CharacterPose target = pose_at(motion, time);
     const bool first = anew || before_.x.size() == 0;
-    if (first) before_ = at_rest();
+    if (first) {
+      before_ = at_rest();
+      contacts_.slide_from({});
+    }
+    if (swing_) draw(target, first);
     const CharacterPose from = before_.pose;
     const QuasistaticReport report = approach_pose(
         {}, {.solve =
@@ -116,7 +139,9 @@ class FrameSolver {
              .keep =
                  [&] {
                    before_ = {pose_, x_, rotations_, carried_, solver_.contacts()};
+                   contacts_.slide_from(x_);
                  }});
+    if (swing_) swing_on(motion, time, first);
     take_skin(local);
     return report;
   }
@@ -155,6 +180,41 @@ class FrameSolver {
     std::vector<Vec3> carried;
     QuasistaticSolver::Contacts contacts;
   };
+
+  CharacterPose pose_at(const ClipMotion& motion, double time) {
+    CharacterPose pose = rig_.neutral();
+    motion.sample(time, pose);
+    without_morphs(rig_.rig()->layout(), pose.p);
+    return pose;
+  }
+
+  /// Where the rig would have the flesh, in the world and the solver's numbers.
+  VecX carried_in_world(const CharacterPose& pose) const {
+    const std::vector<Vec3> carried = evaluate_all(*shared_.model.rest, pose.p);
+    VecX x(3 * std::ssize(carried));
+    for (Index n = 0; n < solver_.body().vertex_count(); ++n)
+      x.segment<3>(3 * Eigen::Index{n}) = pose.placement * carried[to_size(solver_.body().vertex_of()[to_size(n)])];
+    return x;
+  }
+  static VecX placed(const RigidTransform& placement, VecX x) {
+    for (Eigen::Index k = 0; k < x.size(); k += 3) x.segment<3>(k) = placement * Vec3(x.segment<3>(k));
+    return x;
+  }
+
+  /// Inertia for the next solve. Flesh begins at rest.
+  void draw(const CharacterPose& target, bool first) {
+    solver_.set_inertia(first ? 0 : swing_->rate());
+    if (!first) solver_.draw_to(placed(target.placement.inverse(), swing_->drawn_to(carried_in_world(target))));
+  }
+  /// After a solve. A clip starts as if it had moved on at its first speed before.
+  void swing_on(const ClipMotion& motion, double time, bool first) {
+    const VecX x = placed(pose_.placement, x_);
+    if (!first) return swing_->advance(x);
+    const VecX here = carried_in_world(pose_);
+    const bool cut = motion.is_cut(time, time + swing_->step());
+    const VecX next = cut ? here : carried_in_world(pose_at(motion, time + swing_->step()));
+    swing_->begin(x, (next - here) / swing_->step(), here);
+  }
 
   void evaluate(const CharacterPose& pose) {
     turns_.evaluate(pose.p, rotations_);
@@ -231,6 +291,7 @@ class FrameSolver {
   ColliderContacts colliders_;
   JoinedContacts contacts_{{&collision_, &colliders_}};
   QuasistaticSolver solver_;
+  std::optional<FleshSwing> swing_;
   std::vector<Eigen::Vector4d> rotations_, numbered_;
   std::vector<Vec3> skin_, carried_;
   VecX x_, in_mesh_;
@@ -241,13 +302,16 @@ class FrameSolver {
 struct FrameGrid {
   double first = 0, step = 1;  ///< [s]
   std::int64_t last = 0;
+  std::int64_t group_size = frames_per_group;
   bool loop = false;
 
-  FrameGrid(const Clip& clip, const SimulateSettings& settings) {
+  FrameGrid(const Clip& clip, const SimulateSettings& settings, const FrameHistory& history) {
     first = std::min(first_key(clip), clip.duration);
     const double whole = clip.duration - first;
     loop = settings.loop && whole > 0;
-    last = static_cast<std::int64_t>(std::ceil(whole / (steps_per_frame * settings.time_step) - 1e-9));
+    const int steps = history.inertia ? steps_per_swinging_frame : steps_per_frame;
+    last = static_cast<std::int64_t>(std::ceil(whole / (steps * settings.time_step) - 1e-9));
+    if (history.in_turn) group_size = last + 1;
     step = last > 0 ? whole / static_cast<double>(last) : 1;
   }
   double place(double time) const { return std::clamp((time - first) / step, 0.0, static_cast<double>(last)); }
@@ -262,7 +326,7 @@ struct FrameGrid {
     const std::vector<char> marks = needed(from, to);
     std::vector<Index> chosen;
     for (std::size_t k = 0; k < marks.size(); ++k) {
-      const auto group = static_cast<Index>(static_cast<std::int64_t>(k) / frames_per_group);
+      const auto group = static_cast<Index>(static_cast<std::int64_t>(k) / group_size);
       if (marks[k] != 0 && (chosen.empty() || chosen.back() != group)) chosen.push_back(group);
     }
     return chosen;
@@ -282,8 +346,8 @@ struct FrameRange {
   std::int64_t begin = 0, end = 0;
 };
 FrameRange frames_of_group(const FrameGrid& grid, Index group) {
-  const std::int64_t begin = group * frames_per_group;
-  return {begin, std::min(begin + frames_per_group, grid.last + 1)};
+  const std::int64_t begin = group * grid.group_size;
+  return {begin, std::min(begin + grid.group_size, grid.last + 1)};
 }
 
 /// What is told of a solved frame, and its displacements, as one column of numbers.
@@ -393,7 +457,7 @@ class QuasistaticCharacter final : public SoftCharacter {
     if (settings.from < 0 || settings.from > std::min(settings.to.value_or(clip.duration), clip.duration))
       return input_error(fmt::format("the clip \"{}\" lasts {:g} s; there is nothing from {:g} s to {:g} s in it",
                                      clip.name, clip.duration, settings.from, settings.to.value_or(clip.duration)));
-    SolvedFrames solved{FrameGrid(clip, settings), 0, 0, {}};
+    SolvedFrames solved{FrameGrid(clip, settings, history()), 0, 0, {}};
     const CoveredTime covered(clip, settings, solved.grid);
     solved.from = covered.from, solved.to = covered.to;
     ClipRunReport report;
@@ -405,7 +469,7 @@ class QuasistaticCharacter final : public SoftCharacter {
   }
   Status solve_parts(const Clip& clip, const SimulateSettings& settings, std::span<const Index> parts,
                      Progress& progress) const override {
-    const FrameGrid grid(clip, settings);
+    const FrameGrid grid(clip, settings, history());
     ClipSolve solve(*this, clip, settings, grid);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       SUPPLE_RETURN_IF_ERROR(solve.keep_group(parts[k], progress));
@@ -475,10 +539,16 @@ class QuasistaticCharacter final : public SoftCharacter {
       if (!solver_) SUPPLE_RETURN_IF_ERROR(prepare());
       MatX columns(rows(), range.end - range.begin);
       VecX local(3 * Eigen::Index{soft_.vertex_count()});
+      const std::int64_t rounds = rounds_before();
+      for (std::int64_t k = 0; k < rounds * grid_.last; ++k) {
+        if (progress.cancelled()) return failure("stopped");
+        solver_->solve(motion_, grid_.time(k), starts_at(k, 0), settings_.gravity, local);
+      }
       for (std::int64_t k = range.begin; k < range.end; ++k) {
         if (progress.cancelled()) return failure("stopped");
+        const bool anew = starts_at(k, rounds > 0 ? -1 : range.begin);
         const QuasistaticReport report =
-            solver_->solve(motion_, grid_.time(k), k == range.begin, settings_.gravity, local);
+            solver_->solve(motion_, grid_.time(rounds * grid_.last + k), anew, settings_.gravity, local);
         FrameColumn frame(columns.col(k - range.begin));
         frame.converged() = report.converged ? 1 : 0;
         frame.deepest() = report.deepest;
@@ -490,11 +560,33 @@ class QuasistaticCharacter final : public SoftCharacter {
       return columns;
     }
 
+    /// Where frames follow from those before, a loop begins as it ends.
+    std::int64_t rounds_before() const {
+      if (!soft_.history().in_turn || !grid_.loop || grid_.last == 0) return 0;
+      const double round = grid_.time(grid_.last) - grid_.time(0);
+      return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(run_up / round)));
+    }
+    /// Whether a frame has nothing before it, or the character was put elsewhere since.
+    bool starts_at(std::int64_t k, std::int64_t first) const {
+      if (k == first) return true;
+      return soft_.history().inertia && k > 0 && motion_.is_cut(grid_.time(k - 1), grid_.time(k));
+    }
+
     Status prepare() {
       const QuasistaticModel& model = soft_.shared_.model;
       Result<ExRotatedBody> body = ExRotatedBody::create(model.mesh, model.fixed);
       SUPPLE_RETURN_IF_ERROR(body);
-      solver_.emplace(soft_.shared_, soft_.rig(), std::move(*body), soft_.colliders());
+      const FrameHistory history = soft_.history();
+      std::optional<FleshSwing> swing;
+      if (history.inertia) {
+        const Recipe& recipe = soft_.source().recipe;
+        const double damping = 4 * std::numbers::pi * wanted_frequency(recipe) * settings_.damping_ratio;
+        swing.emplace(grid_.step, damping);
+        body->set_inertia(swing->rate());
+        body->pose(std::vector<Eigen::Vector4d>(to_size(body->vertex_count()), Eigen::Vector4d::UnitW()));
+      }
+      solver_.emplace(soft_.shared_, soft_.rig(), std::move(*body), soft_.colliders(), history.friction,
+                      std::move(swing));
       return {};
     }
 
@@ -505,6 +597,8 @@ class QuasistaticCharacter final : public SoftCharacter {
     std::optional<ContentHash> content_;  ///< of all groups; none: nothing is kept
     std::optional<FrameSolver> solver_;
   };
+
+  FrameHistory history() const { return FrameHistory(source().recipe); }
 
   std::vector<Collider> colliders() const {
     std::vector<Collider> colliders = source().colliders;
@@ -526,6 +620,8 @@ class QuasistaticCharacter final : public SoftCharacter {
     add_content(content, clip);
     for (const Collider& collider : colliders()) add_content(content, collider);
     content.add(settings.time_step).add(settings.loop).add(told_of_frame);
+    content.add(history().friction).add(history().inertia).add(settings.damping_ratio);
+    content.add(wanted_frequency(source().recipe));
     for (const double component : settings.gravity) content.add(component);
     return content;
   }
@@ -541,8 +637,8 @@ class QuasistaticEngine final : public CharacterEngine {
   std::string_view brief() const override { return "flesh at rest in every frame, for fine meshes: folds without lag"; }
   bool owns(const Asset& asset) const override { return std::holds_alternative<QuasistaticModel>(asset); }
 
-  std::vector<Index> parts_of(const Clip& clip, const SimulateSettings& settings) const override {
-    const FrameGrid grid(clip, settings);
+  std::vector<Index> parts_of(const Recipe& recipe, const Clip& clip, const SimulateSettings& settings) const override {
+    const FrameGrid grid(clip, settings, FrameHistory(recipe));
     const CoveredTime covered(clip, settings, grid);
     return grid.groups(covered.from, covered.to);
   }
@@ -563,6 +659,7 @@ class QuasistaticEngine final : public CharacterEngine {
     settings.frequency.reset();
     if (tunes_stiffness(source->recipe) && !body.file_materials) settings.frequency = wanted_frequency(source->recipe);
     settings.base_young = body.base.young;
+    settings.biharmonic = source->recipe.flesh.biharmonic;
     Result<QuasistaticModel> model = build_quasistatic(body.body, source->character, source->rig, settings, progress);
     SUPPLE_RETURN_IF_ERROR(model);
     model->name = std::filesystem::path(source->recipe.input).stem().string();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supple/pipeline/character/exaggeration.h"
 
+#include "supple/base/parallel.h"
+#include "supple/base/shared_progress.h"
 #include "supple/offline/fitting/liveliest_clips.h"
 #include "supple/offline/stage_archives.h"
 #include "supple/pipeline/character/feel.h"
@@ -18,30 +20,64 @@ namespace {
 constexpr std::size_t most_clips = 3;
 constexpr double least_gain = 0.2, most_gain = 1000, most_seconds = 4;  // [s]
 
-/// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
-std::optional<ShownMotion> show(const SoftCharacter& soft, const std::vector<Index>& clips, double gain,
-                                Progress& progress) {
+/// How far the skin moves in a clip, or in its first seconds; nothing where it can't be simulated.
+std::optional<ShownMotion> show(const SoftCharacter& soft, const Clip& clip, double gain, Progress& progress) {
   constexpr double frames = 1.0 / 30;
+  FramedClip framed{&clip, nullptr, {}};
+  SimulateSettings settings;
+  settings.rough = true;
+  settings.exaggeration = gain;
+  settings.damping_ratio = wanted_damping(soft.source().recipe);
+  settings.loop = closes(soft.rig(), clip);
+  settings.to = settings.loop ? clip.duration : std::min(clip.duration, first_key(clip) + most_seconds);
+  Result<std::unique_ptr<ClipRun>> run = soft.simulate(clip, settings, progress);
+  if (!run.ok()) return {};
+  framed.run = std::move(*run);
+  for (double time = framed.run->start(); time <= *settings.to + 1e-9; time += frames) framed.times.push_back(time);
+  const MotionMeasure measure = measure_motion(soft.character(), framed);
   const double height = height_of(soft.source());
-  ShownMotion shown;
-  for (const Index c : clips) {
-    FramedClip framed{&soft.character().clips[to_size(c)], nullptr, {}};
-    SimulateSettings settings;
-    settings.exaggeration = gain;
-    settings.damping_ratio = wanted_damping(soft.source().recipe);
-    settings.loop = closes(soft.rig(), *framed.clip);
-    settings.to =
-        settings.loop ? framed.clip->duration : std::min(framed.clip->duration, first_key(*framed.clip) + most_seconds);
-    Result<std::unique_ptr<ClipRun>> run = soft.simulate(*framed.clip, settings, progress);
-    if (!run.ok()) return {};
-    framed.run = std::move(*run);
-    for (double time = framed.run->start(); time <= *settings.to + 1e-9; time += frames) framed.times.push_back(time);
-    const MotionMeasure measure = measure_motion(soft.character(), framed);
-    shown.rms = std::max(shown.rms, measure.rms / height);
-    shown.peak = std::max(shown.peak, measure.peak / height);
-  }
-  return shown;
+  return ShownMotion{measure.rms / height, measure.peak / height};
 }
+
+/// The liveliest clips, as far as they tell how far flesh goes.
+class ShownClips {
+ public:
+  ShownClips(const SoftCharacter& soft, std::vector<Index> clips, Progress& progress)
+      : soft_(soft), clips_(std::move(clips)), progress_(progress) {}
+
+  /// The largest of the clips; nothing where one can't be simulated, which whoever bakes it is told then.
+  std::optional<ShownMotion> operator()(double gain) {
+    if (progress_.cancelled()) return {};
+    std::vector<std::optional<ShownMotion>> each(clips_.size());
+    SharedProgress shared(progress_, clips_.size());
+    parallel_for(std::ssize(clips_), 1, [&](std::int64_t k) {
+      SharedProgress::Part part(shared, to_size(k));
+      each[to_size(k)] = show(soft_, soft_.character().clips[to_size(clips_[to_size(k)])], gain, part);
+    });
+    ShownMotion shown;
+    for (const std::optional<ShownMotion>& own : each) {
+      if (!own) return {};
+      shown.rms = std::max(shown.rms, own->rms);
+      shown.peak = std::max(shown.peak, own->peak);
+    }
+    leave_out_gentle(each, shown);
+    return shown;
+  }
+
+ private:
+  /// A clip that moves flesh a third as far as others at one gain will not be the largest at another.
+  void leave_out_gentle(std::span<const std::optional<ShownMotion>> each, const ShownMotion& largest) {
+    constexpr double gentle = 1.0 / 3;
+    std::vector<Index> lively;
+    for (std::size_t k = 0; k < clips_.size(); ++k)
+      if (each[k]->rms > gentle * largest.rms || each[k]->peak > gentle * largest.peak) lively.push_back(clips_[k]);
+    if (!lively.empty()) clips_ = std::move(lively);
+  }
+
+  const SoftCharacter& soft_;
+  std::vector<Index> clips_;
+  Progress& progress_;
+};
 
 /// The largest displacement of what was simulated of a clip [m].
 double farthest(const SoftCharacter& soft, ClipRun& run, const Clip& clip, const SimulateSettings& settings) {
@@ -95,13 +131,11 @@ bool is_exaggerated(const SoftCharacter& soft) {
 double seek_exaggeration(const SoftCharacter& soft, Progress& progress) {
   constexpr int most_tries = 6;
   const Recipe& recipe = soft.source().recipe;
-  const std::vector<Index> clips =
-      liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips);
-  return seek_gain(soft.exaggeration(), most_tries, numbers_of(recipe.flesh.feel).shown,
-                   [&](double gain) -> std::optional<ShownMotion> {
-                     if (progress.cancelled()) return {};
-                     return show(soft, clips, gain, progress);
-                   });
+  ShownClips show(
+      soft,
+      liveliest_clips(soft.character(), soft.rig(), wanted_frequency(recipe), height_of(soft.source()), most_clips),
+      progress);
+  return seek_gain(soft.exaggeration(), most_tries, numbers_of(recipe.flesh.feel).shown, std::ref(show));
 }
 
 /// What the exaggeration is found from: the model, the rig, the clips, and how the flesh shall feel, but not the amount
@@ -152,18 +186,22 @@ Result<TonedRun> simulate_in_range(const SoftCharacter& soft, const Clip& clip, 
 
 double seek_gain(double first, int most_tries, const ShownRange& range,
                  const std::function<std::optional<ShownMotion>(double)>& show) {
-  constexpr double least_power = 0.4;  // that motion follows the gain with
+  constexpr double least_power = 0.2;  // that motion follows the gain with, where violent motion is limited
   constexpr double most_step = 30;
-  double gain = std::clamp(first, least_gain, most_gain), power = 1, last_gain = gain, last_peak = 0;
+  double gain = std::clamp(first, least_gain, most_gain), power = 1, last_gain = gain;
+  ShownMotion last;
   for (int tries = 0; tries < most_tries; ++tries) {
     const std::optional<ShownMotion> shown = show(gain);
     if (!shown) {
       gain = last_gain;
       break;
     }
-    if (last_peak > 0 && shown->peak > 0)
-      power = std::clamp(std::log(shown->peak / last_peak) / std::log(gain / last_gain), least_power, 1.0);
-    last_gain = gain, last_peak = shown->peak;
+    // As much follows the gain as that of the two which has to change.
+    const bool by_peak = shown->peak > range.most_peak || range.least_peak * shown->rms > range.least_rms * shown->peak;
+    const double now = by_peak ? shown->peak : shown->rms, before = by_peak ? last.peak : last.rms;
+    if (now > 0 && before > 0)
+      power = std::clamp(std::log(now / before) / std::log(gain / last_gain), least_power, 1.0);
+    last_gain = gain, last = *shown;
     const double step = std::clamp(std::pow(towards_range(*shown, range), 1 / power), 1 / most_step, most_step);
     const double next = std::clamp(gain * step, least_gain, most_gain);
     if (std::abs(next / gain - 1) < 0.02) break;

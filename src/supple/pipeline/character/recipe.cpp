@@ -194,6 +194,10 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
     recipe.flesh.directions = directions == "world" ? BasisDirections::world : BasisDirections::rotating;
     toml.read(*table, "local", recipe.flesh.local);
     toml.read(*table, "contact", recipe.flesh.contact);
+    read_between(toml, *table, "friction", "a coefficient", 0, 10, recipe.flesh.friction);
+    toml.read(*table, "inertia", recipe.flesh.inertia);
+    if (const auto turns = toml.read_word(*table, "turns", Keys{"skin", "biharmonic"}))
+      recipe.flesh.biharmonic = *turns == 1;
     std::string quality(to_string(recipe.flesh.quality));
     toml.read(*table, "quality", quality);
     const std::optional<Quality> known = quality_from(quality);
@@ -214,6 +218,14 @@ void read_flesh(TomlReader& toml, const toml::table& root, Recipe& recipe) {
   });
 }
 
+constexpr double farthest_place = 1e9;  // [m]: beyond, nothing is a millimetre away from anything
+
+void read_place(TomlReader& toml, const toml::table& table, std::string_view key, Vec3& place) {
+  toml.read(table, key, place);
+  if (table.contains(key) && !(place.cwiseAbs().maxCoeff() <= farthest_place))
+    toml.fail(*table.get(key), fmt::format("\"{}\" must be at most {:g} m away", key, farthest_place));
+}
+
 void read_collider_mesh(TomlReader& toml, const toml::table& table, const std::filesystem::path& folder,
                         RecipeSource& source, Collider& collider) {
   collider.shape = Collider::Shape::mesh;
@@ -229,13 +241,16 @@ void read_collider_shape(TomlReader& toml, const toml::table& table, Collider& c
   toml.require(table, "[[collider]]", "shape");
   const auto shape = toml.read_word(table, "shape", Keys{"plane", "sphere", "box", "capsule"});
   if (shape) collider.shape = static_cast<Collider::Shape>(*shape);
-  toml.read(table, "to", collider.to);
+  read_place(toml, table, "to", collider.to);
   toml.read(table, "normal", collider.normal);
   toml.read(table, "size", collider.size);
   read_between(toml, table, "radius", "metres", 1e-6, 1e6, collider.radius);
   if (table.contains("scale")) toml.fail(*table.get("scale"), "\"scale\" is of a \"mesh\"; leave it out");
-  if (!(collider.normal.norm() > 0)) toml.fail(*table.get("normal"), "\"normal\" must have a direction");
-  if (!(collider.size.minCoeff() > 0)) toml.fail(*table.get("size"), "\"size\" must be three lengths above zero");
+  if (const double length = collider.normal.norm(); !(length > 1e-9 && length < 1e9))
+    toml.fail(*table.get("normal"), "\"normal\" must be a direction, such as [0, 1, 0]");
+  if (!(collider.size.minCoeff() > 0 && collider.size.maxCoeff() <= farthest_place))
+    toml.fail(*table.get("size"),
+              fmt::format("\"size\" must be three lengths above zero, at most {:g} m", farthest_place));
   const auto needs = [&](Collider::Shape of, const char* key) {
     if (shape && collider.shape == of) toml.require(table, "[[collider]]", key);
   };
@@ -249,7 +264,8 @@ void read_colliders(TomlReader& toml, const toml::table& root, const std::filesy
   toml.tables(root, "collider", [&](const toml::table& table) {
     toml.only_keys(table, "[[collider]]", recipe_keys_of("[[collider]]"));
     Collider& collider = recipe.colliders.emplace_back();
-    toml.read(table, "at", collider.at);
+    read_place(toml, table, "at", collider.at);
+    read_between(toml, table, "friction", "a coefficient", 0, 10, collider.friction);
     toml.read(table, "joint", collider.joint);
     if (table.contains("joint")) recipe.source.note("joint", collider.joint, line_of(*table.get("joint")));
     if (table.contains("mesh"))
@@ -498,6 +514,9 @@ void read_turns(TomlReader& toml, const toml::table& table, RecipeCorrection& co
   read_vector(toml, table, "rotation", "degrees", rotation);
   if (const toml::node* node = table.get("rotations"); node && !read_places(*node, correction.rotations))
     toml.fail(*node, "\"rotations\" must be a list of angles in degrees, such as [[0, 0, 30], [0, 0, 90]]");
+  for (const Vec3& turn : correction.rotations)
+    if (turn.cwiseAbs().maxCoeff() > most_degrees)
+      toml.fail(*table.get("rotations"), fmt::format("\"rotations\" are at most {:g} degrees", most_degrees));
   if (!joint.empty() && table.contains("joints"))
     toml.fail(*table.get("joints"), "[[correction]] has \"joint\" or \"joints\", not both");
   if (rotation && table.contains("rotations"))

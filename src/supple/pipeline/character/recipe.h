@@ -179,6 +179,10 @@ struct RecipeFlesh {
   BasisDirections directions = BasisDirections::rotating;
   bool local = false;    ///< bases of parts, [[local]], instead of the whole body's; a file that names parts means true
   bool contact = false;  ///< what touches in one of the model's poses stays as it touches
+  // For the quasistatic engine.
+  double friction = 0;      ///< Coulomb's coefficient of flesh against itself
+  bool inertia = false;     ///< flesh swings, in implicit time steps, instead of being at rest in every frame
+  bool biharmonic = false;  ///< flesh turns by bounded biharmonic weights instead of the skin's
   bool operator==(const RecipeFlesh&) const = default;
 };
 

@@ -70,7 +70,9 @@ constexpr RecipeKey table[] = {
     {"[flesh]", "quality",
      "how near to the simulation of every vertex: `\"draft\"` (at most 45 coordinates, quickly built), `\"good\"` (120 "
      "to 200), `\"final\"` (200 to 320; both up to 400 in one basis where these would miss much of how flesh moves; "
-     "`supple bake` then leaves every vertex free, as `--engine full` does)",
+     "`supple bake` then leaves every vertex free, as `--engine full` does, and at `\"good\"`, too, where that takes "
+     "less "
+     "time: characters with some seconds of clips and none of the keys that only a reduced body has)",
      "`\"good\"`"},
     {"[flesh]", "size",
      "coordinates of the reduced body, 1 to 400; 0: as many as the quality needs, in one basis that serves all poses "
@@ -106,6 +108,18 @@ constexpr RecipeKey table[] = {
      "so "
      "that flesh doesn't sink into flesh",
      "`false`"},
+    {"[flesh]", "friction",
+     "with `--engine quasistatic`: Coulomb's coefficient of flesh against itself. Frames then follow from those before "
+     "them, and are solved one after the other from the clip's start",
+     "0"},
+    {"[flesh]", "inertia",
+     "`true`, with `--engine quasistatic`: flesh swings, in implicit time steps, instead of being at rest in every "
+     "frame. Frames follow from those before them",
+     "`false`"},
+    {"[flesh]", "turns",
+     "with `--engine quasistatic`: how flesh turns between bones, `\"skin\"`: by the weights of the skin around it, or "
+     "`\"biharmonic\"`: by bounded biharmonic weights of its own, as the 2014 paper has it",
+     "`\"skin\"`"},
     {"[[region]]", "joints", "names of joints", "required"},
     {"[[region]]", "softness", "divides E: 2 is twice as soft", "required"},
     {"[[collider]]", "shape", "`\"plane\"`, `\"sphere\"`, `\"box\"` or `\"capsule\"`; or", "one of"},
@@ -120,6 +134,7 @@ constexpr RecipeKey table[] = {
     {"[[collider]]", "to", "of a capsule: the other end of its axis", "required for one"},
     {"[[collider]]", "radius", "of a sphere or capsule", "required for one"},
     {"[[collider]]", "scale", "of a mesh: metres per unit of its file", "1"},
+    {"[[collider]]", "friction", "Coulomb's coefficient of flesh against it; as that of `[flesh]`", "0"},
     {"[[collider]]", "joint",
      "name of the joint that carries it from where it is while the skeleton rests: a hat, a bracelet, a chair on a "
      "root",

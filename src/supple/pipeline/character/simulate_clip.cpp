@@ -85,7 +85,6 @@ class ClipDrive {
 
 /// Repeats the clip until a round ends as it began, then lets the little that is left fade out over the round.
 Status run_loop(ClipDrive& drive, const FleshStepper& flesh, double extent, SimulatedClip& result) {
-  constexpr double same = 1e-5;
   const Eigen::Index steps = result.coordinates.cols() - 1;
   const double h = result.time_step;
   VecX start;
@@ -103,7 +102,7 @@ Status run_loop(ClipDrive& drive, const FleshStepper& flesh, double extent, Simu
     }
     result.gap = flesh.visible(drive.state() - start);
     // The first round starts from rest and may look closed by accident.
-    if (result.rounds > 1 && result.gap / extent < same) break;
+    if (result.rounds > 1 && result.gap / extent < flesh.closed_gap()) break;
   }
   const VecX gap = result.coordinates.col(steps) - result.coordinates.col(0);
   for (Eigen::Index k = 0; k <= steps; ++k)

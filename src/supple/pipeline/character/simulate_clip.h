@@ -28,6 +28,8 @@ struct SimulateSettings {
   std::optional<double> to;  ///< absent: its end
   double preroll = 2;        ///< [s]: motion before `from`, or time to settle
   bool loop = false;
+  /// How far flesh goes, about, is all that is asked: who steps slowly may take longer steps and solve them loosely.
+  bool rough = false;
   Vec3 gravity = Vec3::Zero();
   Vec3 wind = Vec3::Zero();
   double drag = 0;
@@ -73,6 +75,8 @@ class FleshStepper {
   virtual double energy() = 0;  ///< elastic + kinetic [J]
   /// The farthest that a change of the state moves a vertex of the skin [m].
   virtual double visible(const VecX& difference) const = 0;
+  /// A loop has closed where its gap is this share of the character's extent; what is left fades out over a round.
+  virtual double closed_gap() const { return 1e-5; }
   /// After so many rounds a loop is closed, however large the gap.
   virtual int most_rounds() const { return 40; }
 };

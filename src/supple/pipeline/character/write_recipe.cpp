@@ -187,7 +187,7 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
   out.key(
       "quality", toml_text(to_string(recipe.flesh.quality)),
       "How near to the simulation of every vertex: \"draft\" is quickly built, \"good\" is for games, \"final\" takes\n"
-      "minutes, and is baked with every vertex free.");
+      "minutes, and is baked with every vertex free; so is \"good\" where the clips are short.");
   out.key(
       "size", std::to_string(recipe.flesh.size),
       "Coordinates of the reduced body: more see finer motion and cost more time. 0: as many as the quality needs.");
@@ -207,6 +207,12 @@ void write_flesh(RecipeWriter& out, const Recipe& recipe) {
           "Bases for parts of the body, see [[local]], instead of one for all of it.");
   out.key("contact", recipe.flesh.contact ? "true" : "false",
           "Where clips put skin into skin it is pushed out again; needs some tens of seconds.");
+  out.key("friction", number(recipe.flesh.friction),
+          "With --engine quasistatic: Coulomb's coefficient of flesh against itself.");
+  out.key("inertia", word(recipe.flesh.inertia),
+          "With --engine quasistatic: flesh swings instead of being at rest in every frame.");
+  out.key("turns", recipe.flesh.biharmonic ? "\"biharmonic\"" : "\"skin\"",
+          "With --engine quasistatic: flesh turns by the skin's weights, or by bounded biharmonic ones of its own.");
   for (const RecipeRegion& region : recipe.regions) {
     out.section("[[region]]");
     out.key("joints", list(region.joints));
@@ -219,6 +225,7 @@ void write_colliders(RecipeWriter& out, const Recipe& recipe) {
   for (const Collider& collider : recipe.colliders) {
     out.section("[[collider]]");
     if (!collider.joint.empty()) out.key("joint", toml_text(collider.joint));
+    if (collider.friction > 0) out.key("friction", number(collider.friction));
     if (collider.shape == Collider::Shape::mesh) {
       out.key("mesh", toml_text(collider.mesh));
       out.key("at", vector(collider.at));

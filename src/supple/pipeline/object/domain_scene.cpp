@@ -13,6 +13,8 @@
 #include "supple/offline/domains/branch_labels.h"
 #include "supple/offline/domains/neck_labels.h"
 #include "supple/offline/domains/split_mesh.h"
+#include "supple/pipeline/object/base_motion.h"
+#include "supple/pipeline/object/cache_surface.h"
 #include "supple/pipeline/object/scene_output.h"
 #include "supple/runtime/domains/domain_dynamics.h"
 
@@ -95,6 +97,9 @@ SplitSettings split_settings(const Scene& scene, const SceneBody& body, const Sc
   settings.fixed = body.fixed;
   settings.size = scene.domains.size;
   settings.smooth = scene.domains.smooth;
+  settings.close_loops = scene.domains.loops == SceneLoops::close;
+  for (const SceneLoop& loop : scene.domains.closed)
+    settings.loops.push_back({.between = loop.between, .stiffness = loop.stiffness, .turns = loop.turns});
   const auto has_joint = [](const SceneDomain& domain) { return domain.joint.kind != JointKind::fixed; };
   if (std::any_of(scene.domains.parts.begin(), scene.domains.parts.end(), has_joint))
     for (const SceneDomain& domain : scene.domains.parts) settings.joints.push_back(domain.joint);
@@ -200,19 +205,24 @@ class DomainRun {
     if (!dynamics.ok()) return in_scene(scene_, {}, dynamics.error());
     dynamics_.emplace(std::move(*dynamics));
     if (scene_.wind) dynamics_->set_wind(*scene_.wind);
+    if (scene_.base) SUPPLE_RETURN_IF_ERROR(load_base());
     xyz_.assign(3 * rest_.size(), 0.0);
     return open_output();
   }
 
   Status run(Progress& progress) {
     const int steps = scene_.step_count(), every = std::max(1, scene_.output.every);
-    dynamics_->initialize();
+    if (base_)
+      dynamics_->place_root(base_->at(0, rest_root()));
+    else
+      dynamics_->initialize();
     std::vector<double> seconds;
     for (int step = 0;; ++step) {
       if (step % every == 0) SUPPLE_RETURN_IF_ERROR(add_frame());
       if (step == steps) break;
       if (progress.cancelled()) return failure("cancelled");
       push((step + 1) * scene_.dynamics.time_step);
+      if (base_) dynamics_->set_root(base_->at((step + 1) * scene_.dynamics.time_step, rest_root()));
       const auto begin = Clock::now();
       const DomainReport report = dynamics_->step();
       seconds.push_back(seconds_since(begin));
@@ -233,18 +243,9 @@ class DomainRun {
   }
 
  private:
-  std::filesystem::path shape_beside_cache() const {
-    return std::filesystem::path(options_.point_cache).replace_extension(".obj");
-  }
-
   Status open_output() {
     if (!options_.point_cache.empty()) {
-      std::error_code none;
-      if (const auto shape = shape_beside_cache(); !options_.force && std::filesystem::exists(shape, none))
-        return usage_error(
-            fmt::format("{} is there already, and the surface of the point cache would replace it; name "
-                        "another -o, or --force",
-                        shape.string()));
+      SUPPLE_RETURN_IF_ERROR(check_cache_surface(cache_surface_path(options_.point_cache), options_.force));
       const int frames = scene_.step_count() / std::max(1, scene_.output.every) + 1;
       Result<Pc2Writer> writer =
           Pc2Writer::open(options_.point_cache, {.points = static_cast<Index>(rest_.size()), .samples = frames});
@@ -260,6 +261,25 @@ class DomainRun {
     return {};
   }
 
+  Status load_base() {
+    if (!model_.anchored())
+      return in_scene(scene_, "[base]",
+                      input_error("the base moves what holds the root, and nothing holds it; build with a [[fix]]"));
+    Result<BaseMotion> base = BaseMotion::load(*scene_.base, scene_.folder, 1.0);
+    if (!base.ok()) return in_scene(scene_, "[base]", base.error());
+    base_.emplace(std::move(*base));
+    return {};
+  }
+
+  RigidTransform rest_root() const { return {model_.domains[0].position, Quat(model_.domains[0].rotation)}; }
+
+  /// Where a vertex would be if all were rigid and went with the base.
+  Vec3 carried(const Vec3& x) const {
+    if (!base_) return x;
+    const RootMotion& root = dynamics_->root();
+    return root.position + root.rotation * (model_.domains[0].rotation.transpose() * (x - model_.domains[0].position));
+  }
+
   void push(double time) {
     dynamics_->clear_forces();
     for (const DomainPush& push : pushes_) {
@@ -271,7 +291,9 @@ class DomainRun {
     }
   }
 
-  Vec3 moved(Index vertex) const { return Eigen::Map<const Vec3>(xyz_.data() + 3 * vertex) - rest_[to_size(vertex)]; }
+  Vec3 moved(Index vertex) const {
+    return Eigen::Map<const Vec3>(xyz_.data() + 3 * vertex) - carried(rest_[to_size(vertex)]);
+  }
 
   Status add_frame() {
     const DomainMeasures sums = dynamics_->measure();
@@ -305,8 +327,8 @@ class DomainRun {
     surface.triangles = model_.surface.triangles;
     if (cache_) {
       surface.vertices = rest_;
-      const std::filesystem::path shape = shape_beside_cache();
-      SUPPLE_RETURN_IF_ERROR(write_file_atomically(shape, encode_obj(surface)));
+      const std::filesystem::path shape = cache_surface_path(options_.point_cache);
+      SUPPLE_RETURN_IF_ERROR(write_cache_surface(shape, surface));
       SUPPLE_RETURN_IF_ERROR(cache_->finish());
       summary_.files = {options_.point_cache, shape};
       return files_.commit();
@@ -328,6 +350,7 @@ class DomainRun {
   std::vector<DomainPush> pushes_;
   std::vector<std::vector<Index>> tracks_;
   std::optional<DomainDynamics> dynamics_;
+  std::optional<BaseMotion> base_;
   std::vector<double> xyz_;
   FileTransaction files_;
   std::optional<Pc2Writer> cache_;

@@ -24,7 +24,7 @@ bool holds_domains(const std::filesystem::path& path);
 struct DomainSceneSummary {
   int domains = 0, coordinates = 0, steps = 0;
   double step_seconds = 0;          ///< median of one step
-  double largest_motion = 0;        ///< of any vertex of the surface [m]
+  double largest_motion = 0;        ///< of any vertex of the surface, from where a moving base would carry it [m]
   double largest_gap = 0;           ///< between copies of a vertex at an interface [m]
   double kinetic = 0, elastic = 0;  ///< at the end [J]
   std::vector<std::filesystem::path> files;

@@ -7,6 +7,8 @@
 #include "supple/io/file.h"
 #include "supple/pipeline/toml_reader.h"
 
+#include <algorithm>
+
 namespace supple {
 namespace {
 
@@ -20,6 +22,14 @@ void read_positive(TomlReader& toml, const toml::table& table, std::string_view 
 void read_not_negative(TomlReader& toml, const toml::table& table, std::string_view key, double& value) {
   toml.read(table, key, value);
   if (table.contains(key) && value < 0) toml.fail(*table.get(key), fmt::format("\"{}\" must not be negative", key));
+}
+
+/// Numbers beyond `most` would stand still, or take for ever, without a word.
+template <class T>
+void refuse_above(TomlReader& toml, const toml::table& table, std::string_view key, T value, T most,
+                  std::string_view unit = "") {
+  if (table.contains(key) && value > most)
+    toml.fail(*table.get(key), fmt::format("\"{}\" must be at most {:g}{}", key, static_cast<double>(most), unit));
 }
 
 // ---- the body -------------------------------------------------------------------------------------------------------
@@ -36,6 +46,7 @@ void read_mesh(TomlReader& toml, const toml::table& root, Scene& scene) {
   toml.read(*box, "size", scene.box.size);
   toml.read(*box, "cells", scene.box.cells);
   if (!(scene.box.size.array() > 0).all()) toml.fail(*box->get("size"), "\"size\" must be three positive lengths");
+  refuse_above(toml, *box, "size", scene.box.size.maxCoeff(), 1e6, " m");
   const std::array<int, 3>& cells = scene.box.cells;
   if (std::int64_t{cells[0]} * cells[1] * cells[2] > 20'000'000)
     toml.fail(*box->get("cells"), "\"cells\" asks for more than 20 million cells");
@@ -116,14 +127,16 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     toml.read(*table, "root", domains.root);
     toml.read(*table, "size", domains.size, 0);
     toml.read(*table, "iterations", domains.iterations, 1);
+    refuse_above(toml, *table, "iterations", domains.iterations, 100);
     toml.read(*table, "coordinates", domains.total, 1);
     read_positive(toml, *table, "smooth", domains.smooth);
+    refuse_above(toml, *table, "smooth", domains.smooth, 1e6, " m");
     read_positive(toml, *table, "narrow", domains.narrow);
     if (domains.narrow >= 1) toml.fail(*table->get("narrow"), "\"narrow\" must be less than 1");
     if (const auto word = toml.read_word(*table, "cut", Keys{"by_hand", "branches", "necks"}))
       domains.cut = static_cast<SceneCut>(*word);
     if (domains.cut != SceneCut::by_hand) domains.loops = SceneLoops::merge;
-    if (const auto word = toml.read_word(*table, "loops", Keys{"refuse", "merge"}))
+    if (const auto word = toml.read_word(*table, "loops", Keys{"refuse", "merge", "close"}))
       domains.loops = static_cast<SceneLoops>(*word);
     if (const auto word = toml.read_word(*table, "inertia", Keys{"full", "centre", "interface"}))
       domains.inertia = static_cast<SceneInertia>(*word);
@@ -138,15 +151,43 @@ void read_domains(TomlReader& toml, const toml::table& root, Scene& scene) {
     domain.elements = read_elements(toml, table, "[[domain]]", scene);
     toml.read(table, "size", domain.size, 0);
     read_positive(toml, table, "frequency", domain.frequency);
+    refuse_above(toml, table, "frequency", domain.frequency, 1e3);
     domain.model = read_model(toml, table);
     if (const auto word = toml.read_word(table, "joint", Keys{"fixed", "hinge", "ball", "slider"}))
       domain.joint.kind = static_cast<JointKind>(*word);
     toml.read(table, "axis", domain.joint.axis);
+    if (const double length = domain.joint.axis.norm(); table.contains("axis") && !(length > 1e-9 && length < 1e9))
+      toml.fail(*table.get("axis"), "\"axis\" must be a direction, such as [0, 0, 1]");
     read_not_negative(toml, table, "joint_stiffness", domain.joint.stiffness);
+    refuse_above(toml, table, "joint_stiffness", domain.joint.stiffness, 1e12);
     for (const SceneDomain& other : domains.parts)
       if (other.name == domain.name) toml.fail(table, fmt::format("two domains are named \"{}\"", domain.name));
     domains.parts.push_back(std::move(domain));
   });
+}
+
+void read_loops(TomlReader& toml, const toml::table& root, Scene& scene) {
+  toml.tables(root, "loop", [&](const toml::table& table) {
+    toml.only_keys(table, "[[loop]]", Keys{"between", "stiffness", "hold"});
+    toml.require(table, "[[loop]]", "between");
+    SceneLoop loop;
+    toml.read(table, "between", loop.between);
+    if (loop.between[0].empty() || loop.between[0] == loop.between[1])
+      toml.fail(table, "\"between\" must name two domains, or one and \"ground\"");
+    const bool is_domain = std::any_of(scene.domains.parts.begin(), scene.domains.parts.end(),
+                                       [](const SceneDomain& domain) { return domain.name == "ground"; });
+    for (std::string& name : loop.between)
+      if (name == "ground" && !is_domain) name.clear();
+    if (loop.between[0].empty()) std::swap(loop.between[0], loop.between[1]);
+    read_positive(toml, table, "stiffness", loop.stiffness);
+    if (const auto word = toml.read_word(table, "hold", Keys{"all", "point"})) loop.turns = *word == 1;
+    scene.domains.closed.push_back(std::move(loop));
+  });
+  if (scene.domains.closed.empty()) return;
+  const toml::table* table = toml.table(root, "domains");
+  if (table != nullptr && table->contains("loops") && scene.domains.loops != SceneLoops::close)
+    toml.fail(*table->get("loops"), "[[loop]] closes loops; say loops = \"close\", or leave it out");
+  scene.domains.loops = SceneLoops::close;
 }
 
 void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
@@ -163,6 +204,22 @@ void read_wind(TomlReader& toml, const toml::table& root, Scene& scene) {
   read_not_negative(toml, *table, "turbulence", wind.turbulence);
   read_positive(toml, *table, "eddy_size", wind.eddy_size);
   read_positive(toml, *table, "period", wind.period);
+  refuse_above(toml, *table, "gusts", wind.gusts, 10.0);
+  refuse_above(toml, *table, "turbulence", wind.turbulence, 10.0);
+  refuse_above(toml, *table, "eddy_size", wind.eddy_size, 1e6, " m");
+  refuse_above(toml, *table, "period", wind.period, 1e6, " s");
+}
+
+void read_base(TomlReader& toml, const toml::table& root, Scene& scene) {
+  const toml::table* table = toml.table(root, "base");
+  if (!table) return;
+  toml.only_keys(*table, "[base]", Keys{"character", "joint", "clip"});
+  toml.require(*table, "[base]", "character");
+  toml.require(*table, "[base]", "joint");
+  BaseBone& base = scene.base.emplace();
+  toml.read(*table, "character", base.character);
+  toml.read(*table, "joint", base.joint);
+  toml.read(*table, "clip", base.clip);
 }
 
 void read_materials(TomlReader& toml, const toml::table& root, Scene& scene) {
@@ -249,6 +306,15 @@ void read_linear_solver(TomlReader& toml, const toml::table& table, LinearSettin
     linear.method = methods[*method];
   }
   read_positive(toml, table, "linear_tolerance", linear.cg_tolerance);
+  refuse_above(toml, table, "linear_tolerance", linear.cg_tolerance, 0.1);
+}
+
+/// A tolerance of one takes any guess for the answer.
+void read_newton(TomlReader& toml, const toml::table& table, int& iterations, double& tolerance) {
+  toml.read(table, "newton_iterations", iterations, 1);
+  refuse_above(toml, table, "newton_iterations", iterations, 10'000);
+  read_positive(toml, table, "newton_tolerance", tolerance);
+  refuse_above(toml, table, "newton_tolerance", tolerance, 0.1);
 }
 
 void read_dynamics(TomlReader& toml, const toml::table& table, Scene& scene) {
@@ -261,21 +327,27 @@ void read_dynamics(TomlReader& toml, const toml::table& table, Scene& scene) {
   read_positive(toml, table, "dt", settings.time_step);
   read_positive(toml, table, "duration", scene.duration);
   if (scene.duration / settings.time_step > 1e9) toml.fail(table, "\"duration\" takes more than 1e9 steps of \"dt\"");
+  if (settings.time_step >= 2 * scene.duration)
+    toml.fail(table, fmt::format("a step (\"dt\", {:g} s) is longer than all that is simulated (\"duration\", {:g} s)",
+                                 settings.time_step, scene.duration));
   read_positive(toml, table, "newmark_beta", settings.newmark_beta);
   toml.read(table, "newmark_gamma", settings.newmark_gamma);
+  refuse_above(toml, table, "newmark_beta", settings.newmark_beta, 1.0);
+  refuse_above(toml, table, "newmark_gamma", settings.newmark_gamma, 1.0);
   if (settings.newmark_gamma < 0.5)
     toml.fail(*table.get("newmark_gamma"), "\"newmark_gamma\" must be at least 0.5; below that energy grows");
   read_not_negative(toml, table, "mass_damping", settings.mass_damping);
+  refuse_above(toml, table, "mass_damping", settings.mass_damping, 1e6, " 1/s");
   read_not_negative(toml, table, "stiffness_damping", settings.stiffness_damping);
-  toml.read(table, "newton_iterations", settings.max_newton_iterations, 1);
-  read_positive(toml, table, "newton_tolerance", settings.newton_tolerance);
+  refuse_above(toml, table, "stiffness_damping", settings.stiffness_damping, 1e6, " s");
+  read_newton(toml, table, settings.max_newton_iterations, settings.newton_tolerance);
   read_linear_solver(toml, table, settings.linear);
 }
 
 void read_statics(TomlReader& toml, const toml::table& table, Scene& scene) {
   toml.read(table, "load_steps", scene.statics.load_steps, 1);
-  toml.read(table, "newton_iterations", scene.statics.max_iterations, 1);
-  read_positive(toml, table, "newton_tolerance", scene.statics.tolerance);
+  refuse_above(toml, table, "load_steps", scene.statics.load_steps, 100'000);
+  read_newton(toml, table, scene.statics.max_iterations, scene.statics.tolerance);
   read_linear_solver(toml, table, scene.statics.linear);
 }
 
@@ -352,15 +424,17 @@ Result<Scene> parse_scene(std::string_view text, const std::string& name, const 
   Scene scene;
   scene.name = name;
   scene.folder = folder;
-  toml.only_keys(root, "a scene",
-                 Keys{"mesh", "gravity", "box", "voxels", "material", "region", "group", "fix", "force", "traction",
-                      "pressure", "reduce", "domains", "domain", "wind", "solver", "track", "output"});
+  toml.only_keys(root, "a scene", Keys{"mesh", "gravity", "box",      "voxels",   "material", "region",  "group",
+                                       "fix",  "force",   "traction", "pressure", "reduce",   "domains", "domain",
+                                       "loop", "wind",    "base",     "solver",   "track",    "output"});
   read_mesh(toml, root, scene);
   read_voxels(toml, root, scene);
   read_reduction(toml, root, scene);
   read_materials(toml, root, scene);
   read_domains(toml, root, scene);
+  read_loops(toml, root, scene);
   read_wind(toml, root, scene);
+  read_base(toml, root, scene);
   read_loads(toml, root, scene);
   read_solver(toml, root, use, scene);
   read_output(toml, root, scene);

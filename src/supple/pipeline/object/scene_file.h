@@ -9,6 +9,7 @@
 #include "supple/fem/statics.h"
 #include "supple/offline/domains/joint_plan.h"
 #include "supple/offline/meshing/voxelize.h"
+#include "supple/pipeline/object/base_bone.h"
 #include "supple/runtime/domains/wind_field.h"
 
 #include <filesystem>
@@ -70,7 +71,14 @@ struct SceneDomain {
 /// Who says where domains are: [[domain]], or the shape of the body.
 enum class SceneCut { by_hand, branches, necks };
 /// What becomes of domains that touch in a loop.
-enum class SceneLoops { refuse, merge };
+enum class SceneLoops { refuse, merge, close };
+
+/// A loop of domains, held together where two of them touch or where the ground holds one.
+struct SceneLoop {
+  std::array<std::string, 2> between;  ///< a second one that is empty: the ground
+  double stiffness = 0;                ///< of the spring there [N/m]; 0: nothing gives way
+  bool turns = false;                  ///< held in a point, free to turn
+};
 
 /// How the subtree of a domain is felt by its parent.
 enum class SceneInertia { full, centre, interface };
@@ -83,9 +91,10 @@ struct SceneDomains {
   int iterations = 1;  ///< of Newton's method in each step
   SceneCut cut = SceneCut::by_hand;
   SceneLoops loops = SceneLoops::refuse;
-  double narrow = 0.7;  ///< how narrow a neck is
-  int total = 0;        ///< coordinates of all domains together; 0: as `size` says
-  double smooth = 0;    ///< how far around interfaces the surface is blended [m]; 0: C0
+  std::vector<SceneLoop> closed;  ///< loops whose place or stiffness is said
+  double narrow = 0.7;            ///< how narrow a neck is
+  int total = 0;                  ///< coordinates of all domains together; 0: as `size` says
+  double smooth = 0;              ///< how far around interfaces the surface is blended [m]; 0: C0
 
   bool any() const { return cut != SceneCut::by_hand || !parts.empty(); }
 };
@@ -144,6 +153,7 @@ struct Scene {
   SceneReduction reduction;
   SceneDomains domains;
   std::optional<WindField> wind;
+  std::optional<BaseBone> base;  ///< what moves the root of domains; none: the ground
   std::vector<std::string> fixed;
   Vec3 gravity = Vec3::Zero();  ///< [m/s²]
   std::vector<SceneForce> forces;

@@ -6,12 +6,10 @@
 #include "supple/asset/archive.h"
 #include "supple/base/clock.h"
 #include "supple/io/file.h"
-#include "supple/io/mesh/obj.h"
 #include "supple/io/motion/pc2.h"
+#include "supple/pipeline/object/cache_surface.h"
 #include "supple/pipeline/object/scene_motion.h"
 #include "supple/pipeline/object/scene_recorder.h"
-
-#include <fstream>
 
 namespace supple {
 namespace {
@@ -20,13 +18,10 @@ namespace {
 class CacheFiles {
  public:
   CacheFiles(const SubspaceModel& model, std::filesystem::path path)
-      : model_(model), path_(std::move(path)), shape_(path_), mark_("# surface of a point cache of supple\n") {
-    shape_.replace_extension(".obj");
-  }
+      : model_(model), path_(std::move(path)), shape_(cache_surface_path(path_)) {}
 
   Status open(const Scene& scene, bool force) {
-    if (!force) SUPPLE_RETURN_IF_ERROR(check_shape());
-    SUPPLE_RETURN_IF_ERROR(check_output(shape_));
+    SUPPLE_RETURN_IF_ERROR(check_cache_surface(shape_, force));
     const int every = std::max(1, scene.output.every);
     Result<Pc2Writer> writer =
         Pc2Writer::open(path_, {.points = model_.surface.vertex_count(), .samples = scene.step_count() / every + 1});
@@ -41,27 +36,14 @@ class CacheFiles {
     Surface surface;
     surface.vertices = model_.surface.rest_positions;
     surface.triangles = model_.surface.triangles;
-    SUPPLE_RETURN_IF_ERROR(write_file_atomically(shape_, mark_ + encode_obj(surface)));
+    SUPPLE_RETURN_IF_ERROR(write_cache_surface(shape_, surface));
     SUPPLE_RETURN_IF_ERROR(writer_->finish());
     return std::vector<std::filesystem::path>{path_, shape_};
   }
 
  private:
-  /// The user has named the point cache only; what stands beside it is replaced if an earlier run wrote it.
-  Status check_shape() const {
-    std::error_code none;
-    if (!std::filesystem::exists(shape_, none)) return {};
-    std::string start(mark_.size(), '\0');
-    std::ifstream there(shape_, std::ios::binary);
-    if (there.read(start.data(), std::ssize(start)) && start == mark_) return {};
-    return usage_error(fmt::format(
-        "{} is there already, and the surface of the point cache would replace it; name another -o, or --force",
-        shape_.string()));
-  }
-
   const SubspaceModel& model_;
   std::filesystem::path path_, shape_;
-  std::string mark_;
   std::optional<Pc2Writer> writer_;
 };
 
@@ -202,6 +184,8 @@ Result<SimulationSummary> simulate_scene(const Scene& given, const SimulateOptio
     return input_error(fmt::format("{}: {} is not a subspace model (.supple); make one with `supple build`", given.name,
                                    given.mesh.empty() ? "its box" : given.mesh.string()));
   }
+  if (given.base)
+    return in_scene(given, "[base]", input_error("a moving base carries objects made of [[domain]]s; leave it out"));
   if (!options.point_cache.empty() && !given.dynamic)
     return input_error(given.name + ": a point cache holds motion, but the scene is static; write to a folder");
   Scene scene = given;

@@ -11,7 +11,8 @@ struct SmallMotion {
   MatX mass, stiffness;
 };
 
-/// Asks for as many energies as the matrices have entries. The state is at rest and undeformed before and after.
+/// In all coordinates, or, where loops are closed that don't give, in fewer that keep them closed. Asks for as many
+/// energies as the matrices have entries. The state is at rest and undeformed before and after.
 SmallMotion small_motion(DomainDynamics& dynamics);
 
 /// The lowest frequencies [Hz], ascending.

@@ -131,6 +131,11 @@ Result<SceneSummary> solve_scene(const Scene& scene, Progress& progress) {
     return input_error(
         fmt::format("{}: {} is a model already; run it with `supple simulate`", scene.name, scene.mesh.string()));
   }
+  if (scene.base)
+    return in_scene(
+        scene, "[base]",
+        input_error("a moving base carries objects made of [[domain]]s, which `supple simulate` runs; leave "
+                    "it out"));
   const Result<SceneBody> body = make_scene_body(scene);
   SUPPLE_RETURN_IF_ERROR(body);
   SceneSummary summary = summarize(*body);

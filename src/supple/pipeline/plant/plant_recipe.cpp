@@ -64,7 +64,8 @@ void read_air(TomlReader& toml, const toml::table& root, PlantRecipe& recipe) {
   toml.only_keys(*table, "[wind]", PlantKeys{"direction", "speed", "gusts", "turbulence", "eddy_size", "period"});
   PlantWind& wind = recipe.wind;
   toml.read(*table, "direction", wind.direction);
-  if (!(wind.direction.norm() > 0)) toml.fail(*table->get("direction"), "\"direction\" must not be zero");
+  if (const double length = wind.direction.norm(); table->contains("direction") && !(length > 1e-9 && length < 1e9))
+    toml.fail(*table->get("direction"), "\"direction\" must be a direction, such as [1, 0, 0.5]");
   read_between(toml, *table, "speed", wind.speed, 1000);
   read_between(toml, *table, "eddy_size", wind.eddy_size, 1e6);
   read_between(toml, *table, "period", wind.period, 120);
@@ -80,7 +81,7 @@ void read_base(TomlReader& toml, const toml::table& root, PlantRecipe& recipe) {
   if (!table) return;
   toml.only_keys(*table, "[base]", PlantKeys{"character", "joint", "clip"});
   for (const char* key : {"character", "joint"}) toml.require(*table, "[base]", key);
-  PlantBase& base = recipe.base.emplace();
+  BaseBone& base = recipe.base.emplace();
   toml.read(*table, "character", base.character);
   toml.read(*table, "joint", base.joint);
   toml.read(*table, "clip", base.clip);

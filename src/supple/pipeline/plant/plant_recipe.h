@@ -5,6 +5,7 @@
 
 #include "supple/base/result.h"
 #include "supple/offline/domains/plan_plant.h"
+#include "supple/pipeline/object/base_bone.h"
 
 #include <filesystem>
 #include <optional>
@@ -19,14 +20,6 @@ struct PlantWind {
   double period = 8.0;              ///< of the loop [s]
 };
 
-/// A bone that carries the plant (antlers, a tail, a plant on a cart), in place of the ground. The plant is drawn where
-/// it is when the character is at rest; it follows the bone through the clip, whose time is the loop's.
-struct PlantBase {
-  std::string character;  ///< its file, from the recipe's folder
-  std::string joint;
-  std::string clip;  ///< empty: the first
-};
-
 struct PlantRecipe {
   std::string input;
   double scale = 1.0;               ///< metres that a unit of the file has
@@ -37,7 +30,7 @@ struct PlantRecipe {
   double rate = 30;                 ///< frames per second
   PlantSettings body;
   PlantWind wind;
-  std::optional<PlantBase> base;  ///< then no wind blows unless its speed is given
+  std::optional<BaseBone> base;  ///< then no wind blows unless its speed is given
 };
 
 /// Errors name the file, the line and the key.

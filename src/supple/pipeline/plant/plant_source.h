@@ -4,7 +4,8 @@
 #pragma once
 
 #include "supple/io/gltf/gltf_document.h"
-#include "supple/pipeline/plant/plant_base.h"
+#include "supple/pipeline/object/base_motion.h"
+#include "supple/pipeline/plant/plant_recipe.h"
 #include "supple/rig/raw_character.h"
 
 namespace supple {

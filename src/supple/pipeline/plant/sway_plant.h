@@ -4,7 +4,8 @@
 #pragma once
 
 #include "supple/base/progress.h"
-#include "supple/pipeline/plant/plant_base.h"
+#include "supple/pipeline/object/base_motion.h"
+#include "supple/pipeline/plant/plant_recipe.h"
 #include "supple/runtime/domains/domain_dynamics.h"
 
 namespace supple {

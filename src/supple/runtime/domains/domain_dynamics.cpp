@@ -41,7 +41,8 @@ Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree
   SUPPLE_RETURN_IF_ERROR(check_domain_settings(settings));
   const auto weightless = [](const PreparedPart& part) { return !(part.mass > 0); };
   if (settings.inertia != SubtreeInertia::full && std::any_of(tree->parts.begin(), tree->parts.end(), weightless))
-    return input_error("joints need the full inertia of what hangs on them; choose inertia = \"full\"");
+    return input_error(
+        "joints and closed loops need the full inertia of what hangs on them; choose inertia = \"full\"");
   DomainDynamics out;
   out.tree_ = std::move(tree);
   out.settings_ = settings;
@@ -59,6 +60,7 @@ Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree
   out.shared_sums_.assign(t.most_chunks * to_size(PreparedTree::sum_count(t.largest)), 0.0);
   out.sound_.assign(t.chunks.size(), 1);
   out.power_.assign(t.chunks.size(), 0.0);
+  if (!t.closures.empty()) out.loops_.emplace(t);
   for (const DomainBatch& batch : t.batches) out.elastic_.push_back(t.lanes[batch.constants + PreparedTree::elastic]);
   out.reset();
   return out;
@@ -66,6 +68,7 @@ Result<DomainDynamics> DomainDynamics::create(std::shared_ptr<const PreparedTree
 
 void DomainDynamics::reset() {
   for (auto* values : {&q_, &v_, &a_, &q_new_, &v_new_, &a_new_}) std::fill(values->begin(), values->end(), 0.0);
+  if (loops_) std::fill(loops_->parting.begin(), loops_->parting.end(), 0.0);
   root_ = RootMotion{};
   root_.rotation = tree_->root_rotation;
   root_.position = tree_->root_position;
@@ -93,6 +96,13 @@ void DomainDynamics::set_root(const RootMotion& motion) {
     return;
   }
   root_ = motion;
+  initialize();
+}
+
+void DomainDynamics::place_root(const RootMotion& motion) {
+  root_ = root_next_ = motion;
+  root_given_ = false;
+  root_moves_ = true;
   initialize();
 }
 
@@ -224,6 +234,16 @@ void DomainDynamics::accelerate_root() {
     copy(R.transpose() * root_at_.angular_acceleration, f.A + 3);
     return;
   }
+  double y[6];
+  for (int i = 0; i < 6; ++i) y[i] = -root_wrench_[i];
+  solve_root_inertia(y);
+  std::copy(y, y + 6, f.A);
+  root_at_.acceleration = R * Vec3(y[0], y[1], y[2]) + settings_.gravity;
+  root_at_.angular_acceleration = R * Vec3(y[3], y[4], y[5]);
+}
+
+/// y ← I⁻¹ y with the inertia of a free root and of all that hangs on it.
+void DomainDynamics::solve_root_inertia(double (&y)[6]) const {
   Eigen::Matrix<double, 6, 6> I;
   int k = 0;
   for (int i = 0; i < 3; ++i)
@@ -233,9 +253,7 @@ void DomainDynamics::accelerate_root() {
   for (int i = 3; i < 6; ++i)
     for (int j = i; j < 6; ++j) I(i, j) = I(j, i) = root_inertia_[k++];
   // Six unknowns, without pivoting: the matrix is positive definite.
-  double y[6];
   for (int i = 0; i < 6; ++i) {
-    y[i] = -root_wrench_[i];
     for (int j = 0; j < i; ++j) {
       I(i, j) /= I(j, j);
       for (int c = j + 1; c < 6; ++c) I(i, c) -= I(i, j) * I(j, c);
@@ -246,9 +264,6 @@ void DomainDynamics::accelerate_root() {
     for (int j = i + 1; j < 6; ++j) y[i] -= I(i, j) * y[j];
     y[i] /= I(i, i);
   }
-  std::copy(y, y + 6, f.A);
-  root_at_.acceleration = R * Vec3(y[0], y[1], y[2]) + settings_.gravity;
-  root_at_.angular_acceleration = R * Vec3(y[3], y[4], y[5]);
 }
 
 /// The root at the end of the step, of its new accelerations.
@@ -322,6 +337,7 @@ void DomainDynamics::initialize() {
   root_at_ = root_;
   solve(Scheme{});
   std::copy(a_new_.begin(), a_new_.end(), a_.begin());
+  if (loops_) std::copy(loops_->parting_new.begin(), loops_->parting_new.end(), loops_->parting.begin());
   if (limits_energy()) energy_ = energy_of(measure());
   if (tree_->anchored) return;
   root_.acceleration = root_at_.acceleration;
@@ -347,6 +363,7 @@ DomainReport DomainDynamics::step() {
   std::swap(q_, q_new_);
   std::swap(v_, v_new_);
   std::swap(a_, a_new_);
+  if (loops_) std::swap(loops_->parting, loops_->parting_new);
   root_ = root_new_;
   time_ += scheme.h;
   if (!tree_->anchored) keep_momentum(scheme.h);

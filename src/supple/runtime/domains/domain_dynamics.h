@@ -23,6 +23,10 @@
 // A root that nothing holds flies. Its velocity is set so that momentum and angular momentum are exactly what external
 // forces made of them.
 //
+// Loops (DomainModel::closures) are closed between the passes back and forth by the forces that keep their sites
+// together (loop_work.h), which takes time with the lengths of their ways to the root and with the cube of how many
+// there are.
+//
 // Energy. The trapezoidal rule (Newmark with β = ¼, γ = ½) leaves vibrations that are faster than the step as they are,
 // and frames that turn feed them: without damping a dragon's horns, which vibrate at hundreds of hertz, tore it apart
 // within 5 s at any step. Forces and accelerations therefore balance a little before the end of a step (fast_loss),
@@ -33,10 +37,12 @@
 
 #include "supple/base/result.h"
 #include "supple/runtime/domains/lane_access.h"
+#include "supple/runtime/domains/loop_work.h"
 #include "supple/runtime/domains/wind_field.h"
 #include "supple/runtime/job_loop.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace supple {
@@ -108,6 +114,8 @@ class DomainDynamics {
   void set_frequency(Index domain, double factor);
   /// Moves a held root: where it will be at the end of the next step. Moves a free one at once.
   void set_root(const RootMotion& motion);
+  /// Puts a held root somewhere at once, moving as it is said to; the rest of the state stays as it is.
+  void place_root(const RootMotion& motion);
   const RootMotion& root() const { return root_; }
   /// A force [N] on a vertex of a domain's surface, in the world, until clear_forces(). Beyond most_forces: left out.
   void add_force(Index domain, Index vertex, const Vec3& force);
@@ -143,6 +151,7 @@ class DomainDynamics {
   template <class Bytes>
   void exchange(Bytes& bytes) {
     for (auto* values : {&q_, &v_, &a_}) bytes(*values);
+    if (loops_) bytes(loops_->parting);
     bytes(root_);
     bytes(target_);
     bytes(energy_);
@@ -215,6 +224,20 @@ class DomainDynamics {
   void pass_to_parents(const DomainBatch& batch, const Pack4 (&inertia)[21], const Pack4 (&wrench)[6],
                        const Pack4 (&load)[6], Pack4* scratch, const SharedSum& shared);
 
+  void keep_factors(const DomainBatch& batch, int r, const Pack4* L);
+  void opening(std::size_t closure, Vec3& apart, Vec3& turned) const;
+  void parting_rates(std::size_t closure, Vec3& apart, Vec3& turned) const;
+  double closure_energy() const;
+  void push_sites();
+  void push_parent(std::size_t place);
+  void move_sites();
+  void move_child(std::size_t place);
+  void compare_sites();
+  void predict_openings(const Scheme& scheme, double slowness);
+  void close_loops(const Scheme& scheme);
+  void spread_closure_forces();
+
+  void solve_root_inertia(double (&y)[6]) const;
   void accelerate_root();
   void accelerate_frames(const DomainBatch& batch, Pack4* scratch, Pack4 (&A)[6]);
   bool finish_batch(const DomainBatch& batch, const Scheme& scheme, Pack4* scratch);
@@ -255,7 +278,8 @@ class DomainDynamics {
   std::vector<PointForce> forces_;
   std::vector<Pack4> scratch_;  ///< for each chunk of a group
   std::size_t scratch_size_ = 0;
-  std::vector<char> sound_;  ///< of each chunk: whether all its numbers are finite
+  std::vector<char> sound_;        ///< of each chunk: whether all its numbers are finite
+  std::optional<LoopWork> loops_;  ///< where there are any
   double root_inertia_[21] = {}, root_wrench_[6] = {}, root_load_[6] = {};
 };
 

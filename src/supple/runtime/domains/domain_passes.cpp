@@ -338,6 +338,7 @@ double DomainDynamics::gather_batch(std::size_t index, const Scheme& scheme, con
   if (tree.group_of(batch).has_children) add_children(batch, r, s, inertia, wrench, load);
 
   domains::factorize_pairs(s.S, r, part.reduced_mass.data(), s5);
+  if (batch.on_path) keep_factors(batch, r, s.S);
   domains::solve_lower<6>(s.S, r, s.coupling);
   domains::solve_lower<1>(s.S, r, s.rhs);
   const bool root = batch.parent[0] < 0;
@@ -540,13 +541,14 @@ void DomainDynamics::finish_group(const DomainGroup& group, const Scheme& scheme
 
 /// The accelerations a_new_ of all coordinates at `at_`, and the state at the end of the step.
 void DomainDynamics::solve(const Scheme& scheme) {
-  const bool with_leaves = !forces_.empty();
+  const bool with_leaves = !forces_.empty() || loops_;
   wind_now_ = wind_.blows() ? WindMoment(wind_, time_ + scheme.share * scheme.h) : WindMoment();
   move_frames(true, with_leaves);
   spread_forces();
   std::fill(sums_.begin(), sums_.end(), 0.0);
   for (std::size_t g = tree_->groups.size(); g-- > 0;) gather_group(tree_->groups[g], scheme, with_leaves);
   accelerate_root();
+  close_loops(scheme);
   for (const DomainGroup& group : tree_->groups) finish_group(group, scheme);
 }
 

@@ -70,6 +70,7 @@ DomainMeasures DomainDynamics::sum_domains(bool with_elastic_energy) {
       sum.elastic_energy += elastic[lane];
     }
   }
+  if (with_elastic_energy) sum.elastic_energy += closure_energy();
   sum.centre = first / sum.mass;
   sum.angular_momentum = about_origin - sum.centre.cross(sum.momentum);
   sum.inertia = second - sum.mass * (sum.centre.squaredNorm() * Mat3::Identity() - sum.centre * sum.centre.transpose());

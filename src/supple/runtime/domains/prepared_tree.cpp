@@ -89,6 +89,7 @@ TreeFacts facts_of(const DomainModel& model, const PreparedTree& tree) {
       facts.subtree_mass[to_size(domain.parent)] += facts.subtree_mass[d];
       moment[to_size(domain.parent)] += moment[d];
     }
+    if (!(facts.subtree_mass[d] > 0)) continue;  // the site of a closure
     facts.subtree_centre[d] = domain.rotation.transpose() * (moment[d] / facts.subtree_mass[d] - domain.position);
   }
   return facts;
@@ -205,6 +206,44 @@ void lay_out(const DomainModel& model, const TreeFacts& facts, PreparedTree& tre
   }
 }
 
+/// The domains between sites and the root, and where they are in the batches.
+void find_paths(const DomainModel& model, PreparedTree& tree) {
+  if (model.closures.empty()) return;
+  std::vector<char> is_on(model.domains.size(), 0);
+  for (const DomainClosure& closure : model.closures)
+    for (const Index site : {closure.first, closure.second})
+      for (Index d = site; d >= 0; d = model.domains[to_size(d)].parent) is_on[to_size(d)] = 1;
+  std::vector<std::size_t> place(model.domains.size(), 0);
+  tree.factor_of.assign(model.domains.size(), PreparedTree::none);
+  for (std::size_t d = 0; d < model.domains.size(); ++d) {
+    if (is_on[d] == 0) continue;
+    place[d] = tree.paths.size();
+    const int r = tree.part_of(d).r;
+    tree.factor_of[d] = tree.factors;
+    tree.factors += to_size(r * (r + 1) / 2);
+    PathDomain path{.domain = static_cast<Index>(d)};
+    if (d > 0) path.parent = place[to_size(model.domains[d].parent)];
+    for (std::size_t b = 0; b < tree.batches.size(); ++b)
+      for (int lane = 0; lane < tree.batches[b].lanes; ++lane) {
+        if (tree.batches[b].domain[to_size(lane)] != path.domain) continue;
+        path.batch = b;
+        path.lane = lane;
+        tree.batches[b].on_path = true;
+      }
+    tree.paths.push_back(path);
+  }
+  const Domain& root = model.domains[0];
+  for (const DomainClosure& closure : model.closures) {
+    const Domain& site = model.domains[to_size(closure.first)];
+    tree.closures.push_back({.first = place[to_size(closure.first)],
+                             .second = closure.second < 0 ? 0 : place[to_size(closure.second)],
+                             .anchor = root.rotation.transpose() * (site.position - root.position),
+                             .anchor_turn = root.rotation.transpose() * site.rotation,
+                             .give = closure.give,
+                             .radius = closure.radius});
+  }
+}
+
 }  // namespace
 
 PreparedPart::PreparedPart(const SubspaceModel& part, const PartCubature* points)
@@ -230,6 +269,7 @@ Result<PreparedTree> prepare_tree(const DomainModel& model) {
   const TreeFacts facts = facts_of(model, tree);
   make_batches(model, facts, tree);
   lay_out(model, facts, tree);
+  find_paths(model, tree);
   tree.anchored = model.anchored();
   tree.root_rotation = model.domains[0].rotation;
   tree.root_position = model.domains[0].position;

@@ -65,9 +65,25 @@ struct DomainBatch {
   int lanes = 1;                     ///< that count
   std::array<Index, 4> domain = {};  ///< those beyond `lanes` repeat the first
   std::array<Index, 4> parent = {};  ///< −1 for the root
+  bool on_path = false;              ///< one of them is between a site and the root
   std::size_t constants = 0;         ///< where its lanes begin in PreparedTree::lanes
   std::size_t coefficients = 0;      ///< where those of its interfaces begin
   std::size_t moving = 0;            ///< where its lanes begin in the state's
+};
+
+/// A domain on the way from the site of a closure to the root.
+struct PathDomain {
+  Index domain = 0;
+  std::size_t parent = 0;  ///< its place among the paths; of the root's own: 0
+  std::size_t batch = 0;
+  int lane = 0;
+};
+
+struct PreparedClosure {
+  std::size_t first = 0, second = 0;  ///< of the sites, among the paths; a second of 0: the root's frame
+  Vec3 anchor = Vec3::Zero();         ///< in the axes of that frame: where the first is at rest
+  Mat3 anchor_turn = Mat3::Identity();
+  double give = 0, radius = 0;
 };
 
 struct PreparedTree {
@@ -101,8 +117,12 @@ struct PreparedTree {
   std::vector<float> coefficients;  ///< of interfaces: 12 × 4 lanes for each coordinate of the parents
   std::size_t most_chunks = 0;      ///< of a group
   std::size_t coordinates = 0, sums = 0, moving_lanes = 0;
-  int largest = 0;        ///< r of the largest part
-  int largest_pairs = 0;  ///< padded
+  int largest = 0;                ///< r of the largest part
+  int largest_pairs = 0;          ///< padded
+  std::vector<PathDomain> paths;  ///< all domains between sites and the root, parents first
+  std::vector<PreparedClosure> closures;
+  std::vector<std::size_t> factor_of;  ///< where the factor of a domain on a path is kept; empty where there are none
+  std::size_t factors = 0;
   bool anchored = false;
   Mat3 root_rotation;
   Vec3 root_position;

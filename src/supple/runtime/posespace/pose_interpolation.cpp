@@ -42,6 +42,7 @@ PoseInterpolation<T>::PoseInterpolation(std::shared_ptr<const PreparedModel<T>> 
   gradient_factors_.assign(model.poses * stride(), T(0));
   shares_.assign(model.poses, T(0));
   correction_shares_.assign(correction_exact_.size(), T(0));
+  counting_shares_ = correction_shares_;
   linear_scale_.assign(stride(), T(0));
   stored_.assign(model.poses, 0);
   for (const auto* stack : {&model.mass, &model.linear, &model.corrections}) {
@@ -223,7 +224,11 @@ void PoseInterpolation<T>::combine_stiffness() {
   find_shares(correction_exact_, correction_shares_);
   for (std::size_t c = 0; c < stride(); ++c) linear_scale_[c] = basis_.scale()[c] * model.linear_scale[c];
   sum(model.linear, stiffness_shares(), linear_scale_.data(), linear_.data());
-  sum(model.corrections, correction_shares_, linear_scale_.data(), correction_.data());
+  // Where corrections are known at more poses, evaluate() has left the distances to them.
+  const bool everywhere = !model.model->correction_poses;
+  const auto counting = static_cast<T>(everywhere ? 1.0 : correction_share(scratch_, model.model->correction_reach));
+  for (std::size_t i = 0; i < counting_shares_.size(); ++i) counting_shares_[i] = counting * correction_shares_[i];
+  sum(model.corrections, counting_shares_, linear_scale_.data(), correction_.data());
 }
 
 template <class T>

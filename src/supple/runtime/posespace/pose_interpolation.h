@@ -119,7 +119,8 @@ class PoseInterpolation {
   PoseFactors<T> basis_;
   std::vector<double> correction_exact_, scratch_;
   std::vector<T> linear_scale_, gradient_factors_, mass_, correction_, linear_;
-  std::vector<T> shares_, correction_shares_;  ///< w⁺_i / Σ w⁺ of the poses, and of those with a correction
+  std::vector<T> shares_, correction_shares_;  ///< w⁺_i / Σ w⁺ of the poses, and of those with a correction …
+  std::vector<T> counting_shares_;             ///< … times what counts of corrections here (correction_share())
   std::vector<char> stored_;                   ///< for each pose, whether an active pose has columns from it
   std::vector<T> group_factors_;               ///< scratch of find_summed(): the factors of a pattern's groups
   std::vector<Term> summed_;                   ///< those of them that aren't zero, pattern after pattern

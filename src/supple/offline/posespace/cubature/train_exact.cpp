@@ -13,6 +13,7 @@
 #include <Eigen/LU>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -29,6 +30,7 @@ constexpr double linear_weight = 0.3;  ///< of samples that ask for the linear a
 constexpr double force_share = 4, answer_share = 3;
 constexpr std::size_t most_poses = 48;      ///< that samples are drawn in
 constexpr std::size_t most_corrected = 16;  ///< poses with a correction of their own, the neutral one among them
+constexpr std::size_t most_compared = 300;  ///< moments among which these are chosen
 
 using Twelve = Eigen::Matrix<double, rows, 1>;
 
@@ -105,6 +107,9 @@ class ExactTrainer {
                    });
     if (progress_.cancelled()) return;
     finish(candidates, chosen, result);
+    if (progress_.cancelled()) return;
+    result.correction_reach = find_reach(unknown, watched_answers, chosen, result);
+    judge(result);
   }
 
  private:
@@ -336,12 +341,13 @@ class ExactTrainer {
     const VecX ones = VecX::Ones(std::ssize(every));
     result.elements = {{sites, chosen.weights, chosen.training_error}};
     result.elastic_training_error = chosen.training_error;
-    const std::vector<std::vector<double>> far = far_stances();
-    result.between.resize(input_.rest.layout().size(), std::ssize(far));
+    const std::vector<std::vector<double>> central = central_poses();
+    result.between.resize(input_.rest.layout().size(), std::ssize(central));
     std::vector<Stance> stances = {stances_.front()};
-    for (std::size_t k = 0; k < far.size(); ++k) {
-      result.between.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const VecX>(far[k].data(), std::ssize(far[k]));
-      stances.push_back(stance(far[k]));
+    for (std::size_t k = 0; k < central.size(); ++k) {
+      result.between.col(static_cast<Eigen::Index>(k)) =
+          Eigen::Map<const VecX>(central[k].data(), std::ssize(central[k]));
+      stances.push_back(stance(central[k]));
     }
     for (const Stance& at : stances) {
       if (progress_.cancelled()) return;
@@ -349,13 +355,110 @@ class ExactTrainer {
       result.corrections.push_back(result.linear.back() - stiffness_of(at, sites, chosen.weights));
     }
     limit_corrections(result);
-    judge(sites, chosen, result);
   }
 
-  std::vector<std::vector<double>> far_stances() const {
-    std::vector<std::vector<double>> candidates;
-    for (std::size_t k = 1; k < stances_.size(); ++k) candidates.push_back(stances_[k].p);
-    return far_poses(input_.rest.layout(), input_.poses, candidates, most_corrected - 1);
+  /// What poses are chosen among: moments of the simulated motion, evenly spread, and how much each counts. Clips count
+  /// as much as all motion that was made up.
+  struct Compared {
+    std::vector<std::size_t> moments;
+    VecX weight;
+  };
+  Compared compared() const {
+    Compared result;
+    const std::size_t all = taught_.poses.size(), count = std::min(most_compared, all);
+    for (std::size_t k = 0; k < count; ++k) result.moments.push_back(k * all / count);
+    const auto is_of_clip = [&](std::size_t moment) { return taught_.clips[moment] >= 0; };
+    const auto of_clips = std::count_if(result.moments.begin(), result.moments.end(), is_of_clip);
+    result.weight.resize(std::ssize(result.moments));
+    for (std::size_t k = 0; k < count; ++k)
+      result.weight[static_cast<Eigen::Index>(k)] =
+          1 /
+          static_cast<double>(is_of_clip(result.moments[k]) ? of_clips : static_cast<std::ptrdiff_t>(count) - of_clips);
+    return result;
+  }
+
+  /// Poses near to what the character does, one after the other: each takes most away from the mean distance of moments
+  /// to the nearest pose with a correction. Poses that are far from each other are the extremes of made-up motion, and
+  /// tell nothing of a clip.
+  std::vector<std::vector<double>> central_poses() const {
+    constexpr double worth = 1e-3;  // of the mean distance
+    const PoseLayout& layout = input_.rest.layout();
+    const auto [moments, weight] = compared();
+    const auto pose = [&, &all = moments](Eigen::Index k) -> const std::vector<double>& {
+      return taught_.poses[all[to_size(k)]];
+    };
+    const Eigen::Index count = weight.size();
+    MatX between(count, count);
+    VecX distance(count);
+    for (Eigen::Index a = 0; a < count; ++a) {
+      distance[a] = pose_distance(layout, pose(a), input_.poses.front().p);
+      for (Eigen::Index b = 0; b <= a; ++b) between(a, b) = between(b, a) = pose_distance(layout, pose(a), pose(b));
+    }
+    std::vector<std::vector<double>> chosen;
+    while (chosen.size() + 1 < most_corrected) {
+      Eigen::Index best = -1;
+      double most = worth * weight.dot(distance);
+      for (Eigen::Index c = 0; c < count; ++c)
+        if (const double gain = weight.dot(distance - distance.cwiseMin(between.col(c))); gain > most)
+          most = gain, best = c;
+      if (best < 0) break;
+      chosen.push_back(pose(best));
+      distance = distance.cwiseMin(between.col(best));
+    }
+    return chosen;
+  }
+
+  /// C as a step has it in a pose.
+  class Corrections {
+   public:
+    Corrections(const PoseLayout& layout, std::vector<double> neutral, const PoseCubature& result)
+        : matrices_(result.corrections), reach_(result.correction_reach) {
+      std::vector<std::vector<double>> poses = {std::move(neutral)};
+      for (const auto& p : result.between.colwise()) poses.emplace_back(p.begin(), p.end());
+      weight_.resize(poses.size());
+      distance_.resize(poses.size());
+      Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(layout, std::move(poses));
+      if (weights.ok()) weights_ = std::move(*weights);
+    }
+    bool ok() const { return weights_.has_value(); }
+    /// Interpolated, as if all poses were near.
+    MatX everywhere(std::span<const double> p) {
+      weights_->evaluate(p, weight_, distance_);
+      MatX C = MatX::Zero(matrices_.front().rows(), matrices_.front().cols());
+      double total = 0;
+      for (std::size_t i = 0; i < weight_.size(); ++i)
+        C += std::max(0.0, weight_[i]) * matrices_[i], total += std::max(0.0, weight_[i]);
+      return C / total;
+    }
+    /// What counts of that in the last pose.
+    double share(double reach) const { return correction_share(distance_, reach); }
+    MatX at(std::span<const double> p) {
+      const MatX C = everywhere(p);
+      return share(reach_) * C;
+    }
+
+   private:
+    std::span<const MatX> matrices_;
+    double reach_;
+    std::optional<PoseSpaceWeights> weights_;
+    std::vector<double> weight_, distance_;
+  };
+
+  /// ρ of correction_share() with which the linear answers of moments that elements weren't fitted to are missed least.
+  double find_reach(const Moments& moments, const CubatureSamples& answers, const Cubature& chosen,
+                    const PoseCubature& result) const {
+    Corrections corrections(input_.rest.layout(), stances_.front().p, result);
+    if (!corrections.ok() || result.between.cols() == 0) return 0;
+    const MatX missing = -cubature_residual(answers, chosen);
+    constexpr double reaches[] = {0, 4, 2.8, 2, 1.4, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12};
+    std::array<double, std::size(reaches)> squares{};
+    for (Eigen::Index k = 0; k < missing.cols(); ++k) {
+      const std::vector<double>& p = stances_[moments.stance[to_size(k)]].p;
+      const VecX told = corrections.everywhere(p) * answers.coordinates.col(k) / linear_weight;
+      for (std::size_t i = 0; i < squares.size(); ++i)
+        squares[i] += (corrections.share(reaches[i]) * told - missing.col(k)).squaredNorm();
+    }
+    return reaches[std::min_element(squares.begin(), squares.end()) - squares.begin()];
   }
 
   void limit_corrections(PoseCubature& result) const {
@@ -367,32 +470,25 @@ class ExactTrainer {
   }
 
   /// On moments that nothing was chosen by: elements alone, and all that a step sees, with corrections interpolated.
-  void judge(const std::vector<Index>& sites, const Cubature& chosen, PoseCubature& result) {
+  void judge(PoseCubature& result) {
+    const Cubature& chosen = result.elements.front();
+    const std::vector<Index>& sites = chosen.sites;
     Cubature own = chosen;
     std::iota(own.sites.begin(), own.sites.end(), 0);
     const Moments moments = draw(48);
     const CubatureSamples samples = sample(sites, moments, 0);
     const MatX residual = cubature_residual(samples, own);
     result.elastic_error = std::round(1e6 * residual.norm() / samples.length) / 1e6;
-    std::vector<std::vector<double>> poses = {stances_.front().p};
-    for (Eigen::Index c = 0; c < result.between.cols(); ++c)
-      poses.emplace_back(result.between.col(c).begin(), result.between.col(c).end());
-    const Result<PoseSpaceWeights> weights = PoseSpaceWeights::create(input_.rest.layout(), poses);
-    if (!weights.ok()) return;
+    Corrections corrections(input_.rest.layout(), stances_.front().p, result);
+    if (!corrections.ok()) return;
     double squares = 0, worst = 0;
     std::vector<Index> every(input_.mesh.elements.size());
     std::iota(every.begin(), every.end(), 0);
-    std::vector<double> w(poses.size()), scratch = w;
     constexpr int judged = 12;
     for (int k = 0; k < judged; ++k) {
       const Stance& at = stances_[moments.stance[to_size(k)]];
-      weights->evaluate(at.p, w, scratch);
-      MatX C = MatX::Zero(basis_.cols(), basis_.cols());
-      double total = 0;
-      for (std::size_t i = 0; i < w.size(); ++i)
-        C += std::max(0.0, w[i]) * result.corrections[i], total += std::max(0.0, w[i]);
-      const MatX missing =
-          C / total + stiffness_of(at, sites, chosen.weights) - stiffness_of(at, every, VecX::Ones(std::ssize(every)));
+      const MatX missing = corrections.at(at.p) + stiffness_of(at, sites, chosen.weights) -
+                           stiffness_of(at, every, VecX::Ones(std::ssize(every)));
       const double error = (residual.col(k) + missing * samples.coordinates.col(k)).norm();
       squares += error * error;
       worst = std::max(worst, error);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// BaseMotion: how a bone of a character carries a plant through a clip.
+// BaseMotion: how a bone of a character carries a plant or an object through a clip.
 #pragma once
 
-#include "supple/pipeline/plant/plant_recipe.h"
+#include "supple/base/result.h"
+#include "supple/pipeline/object/base_bone.h"
 #include "supple/rig/pose.h"
 #include "supple/rig/raw_character.h"
 #include "supple/runtime/domains/domain_dynamics.h"
+
+#include <filesystem>
 
 namespace supple {
 
 class BaseMotion {
  public:
   /// Reads the character, `folder`/character. Fails with a sentence where it, its joint or its clip isn't there.
-  static Result<BaseMotion> load(const PlantBase& base, const std::filesystem::path& folder, double scale);
+  static Result<BaseMotion> load(const BaseBone& base, const std::filesystem::path& folder, double scale);
 
   double duration() const { return clip_.duration; }
   /// Whether the bone ends where it began.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "supple/pipeline/plant/plant_base.h"
+#include "supple/pipeline/object/base_motion.h"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ Vec3 turn_between(const Quat& from, const Quat& to) {
 
 }  // namespace
 
-Result<BaseMotion> BaseMotion::load(const PlantBase& base, const std::filesystem::path& folder, double scale) {
+Result<BaseMotion> BaseMotion::load(const BaseBone& base, const std::filesystem::path& folder, double scale) {
   const std::filesystem::path path = folder / base.character;
   const Result<GltfDocument> document = load_gltf(path);
   SUPPLE_RETURN_IF_ERROR(document);
@@ -53,7 +53,7 @@ Result<BaseMotion> BaseMotion::load(const PlantBase& base, const std::filesystem
   if (motion.joint_ < 0) return not_there(path.string(), "joint", base.joint, character->skeleton.joints);
   if (character->clips.empty())
     return input_error(
-        fmt::format("{} has no clip that could carry the plant; export it with its animation", path.string()));
+        fmt::format("{} has no clip that could carry anything; export it with its animation", path.string()));
   auto clip = character->clips.begin();
   if (!base.clip.empty())
     clip = std::find_if(clip, character->clips.end(), [&](const Clip& c) { return c.name == base.clip; });
