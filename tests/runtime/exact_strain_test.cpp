@@ -20,6 +20,31 @@
 namespace supple::exact_strain_test {
 namespace {
 
+/// A model of a limb whose elements and vertices all count as they are, with these directions; its strain is exact.
+PoseSpaceModel whole_model(const SoftLimb& limb, const FrameSites& frames, const MatX& basis, const MatX& inertial,
+                           const VecX& mass, MaterialModel material) {
+  const TetMesh& mesh = limb.body.mesh;
+  std::vector<Index> all(mesh.vertices.size()), every(mesh.elements.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::iota(every.begin(), every.end(), 0);
+  const std::vector<PoseBasis> known = {
+      {limb.rig.neutral().p, mesh.vertices, std::vector<Mat3>(all.size(), Mat3::Identity()), basis, {}}};
+  const std::vector<Cubature> elements = {{every, VecX::Ones(std::ssize(every)), 0}};
+  const Cubature vertices{all, VecX::Ones(std::ssize(all)), 0};
+  PoseSpaceModel model = build_model({.mesh = mesh,
+                                      .embedding = limb.body.embedding,
+                                      .frames = frames,
+                                      .poses = known,
+                                      .patch_sizes = {},
+                                      .elements = elements,
+                                      .vertices = vertices,
+                                      .inertial = std::span(&inertial, 1),
+                                      .vertex_mass = mass,
+                                      .exact_strain = true});
+  model.material = material;
+  return model;
+}
+
 /// The limb with all elements of weight one and a few columns at random, its strain exact.
 struct Exact {
   static constexpr Eigen::Index columns = 11;
@@ -30,29 +55,12 @@ struct Exact {
 
   explicit Exact(MaterialModel material) {
     const TetMesh& mesh = limb.body.mesh;
-    std::vector<Index> all(mesh.vertices.size()), every(mesh.elements.size());
+    std::vector<Index> all(mesh.vertices.size());
     std::iota(all.begin(), all.end(), 0);
-    std::iota(every.begin(), every.end(), 0);
     const std::vector<std::vector<Vec3>> poses = {positions(0.9)};
     frames = choose_frame_sites(mesh, all, poses, {.least = 6, .most = 8});
     basis = random_vector(3 * std::ssize(all) * columns, 3).reshaped(3 * std::ssize(all), columns);
-    const std::vector<PoseBasis> known = {
-        {limb.rig.neutral().p, mesh.vertices, std::vector<Mat3>(all.size(), Mat3::Identity()), basis, {}}};
-    const std::vector<Cubature> elements = {{every, VecX::Ones(std::ssize(every)), 0}};
-    const Cubature vertices{all, VecX::Ones(std::ssize(all)), 0};
-    const VecX mass = VecX::Ones(3 * std::ssize(all));
-    const std::vector<MatX> inertial = {basis};
-    PoseSpaceModel made = build_model({.mesh = mesh,
-                                       .embedding = limb.body.embedding,
-                                       .frames = frames,
-                                       .poses = known,
-                                       .patch_sizes = {},
-                                       .elements = elements,
-                                       .vertices = vertices,
-                                       .inertial = inertial,
-                                       .vertex_mass = mass,
-                                       .exact_strain = true});
-    made.material = material;
+    PoseSpaceModel made = whole_model(limb, frames, basis, basis, VecX::Ones(basis.rows()), material);
     made.stiffness = VecX::Ones(columns);
     model = std::make_shared<const PoseSpaceModel>(std::move(made));
   }
@@ -150,8 +158,7 @@ TEST(ExactStrain, DampingJoinsTheEquationsAndThePath) {
   EXPECT_NEAR(forces.damping_along_path(), 0.7 * 4 * work, 1e-9 * std::abs(work));
 }
 
-// ---- the first rung: nothing reduced
-// ----------------------------------------------------------------------------------
+// ---- the first rung: nothing reduced ----
 
 /// The limb with every unknown as a coordinate, every element and every vertex: the shipped model reduces nothing.
 struct Complete {
@@ -163,31 +170,16 @@ struct Complete {
   explicit Complete(bool lumped) {
     const TetMesh& mesh = limb.body.mesh;
     const ElasticBody body = ElasticBody::create(mesh, MaterialModel::flesh).value();
-    std::vector<Index> all(mesh.vertices.size()), every(mesh.elements.size()), free;
+    std::vector<Index> all(mesh.vertices.size()), free;
     std::iota(all.begin(), all.end(), 0);
-    std::iota(every.begin(), every.end(), 0);
     std::set_difference(all.begin(), all.end(), limb.body.fixed_vertices.begin(), limb.body.fixed_vertices.end(),
                         std::back_inserter(free));
     const std::vector<std::vector<Vec3>> bent = {evaluate_all(*limb.rig.rig(), limb_pose(limb, {{}, 0.5, 0.4}).p)};
     frames = choose_frame_sites(mesh, free, bent, {.least = 6, .most = 8});
     const MatX U = all_directions(body, free, lumped);
-    const std::vector<PoseBasis> known = {
-        {limb.rig.neutral().p, mesh.vertices, std::vector<Mat3>(all.size(), Mat3::Identity()), U, {}}};
-    const std::vector<Cubature> elements = {{every, VecX::Ones(std::ssize(every)), 0}};
-    const Cubature vertices{all, VecX::Ones(std::ssize(all)), 0};
-    const std::vector<MatX> inertial = {lumped ? U : mass_averaged(body, U)};
-    PoseSpaceModel made = build_model({.mesh = mesh,
-                                       .embedding = limb.body.embedding,
-                                       .frames = frames,
-                                       .poses = known,
-                                       .patch_sizes = {},
-                                       .elements = elements,
-                                       .vertices = vertices,
-                                       .inertial = inertial,
-                                       .vertex_mass = body.lumped_mass(),
-                                       .exact_strain = true});
+    PoseSpaceModel made =
+        whole_model(limb, frames, U, lumped ? U : mass_averaged(body, U), body.lumped_mass(), MaterialModel::flesh);
     made.rest = limb.rig.rig();
-    made.material = MaterialModel::flesh;
     made.stiffness = (U.transpose() * multiply_columns(stiffness(body), U)).diagonal();
     made.mass = {MatX::Identity(U.cols(), U.cols())};
     model = std::make_shared<const PoseSpaceModel>(std::move(made));
