@@ -150,6 +150,27 @@ TEST(DriveArchive, MorphsFollowPoses) {
 }
 
 /// A correction with a reach is added to the others: it is a bump around its pose, and they are as without it.
+// A clip ends where a file's floats have it, which is not quite where steps of a thirtieth of a second do.
+TEST(DriveArchive, KeysOfFollowingMorphsAscendInAFile) {
+  const RawCharacter character = tube();
+  const CharacterRig rig = CharacterRig::create(character).value();
+  const auto morphs = PoseMorphs::create(rig, bent_pose(character)).value();
+  ASSERT_TRUE(morphs);
+  Clip clip;
+  clip.duration = static_cast<double>(1.2f);
+  Channel& turn = clip.channels.emplace_back();
+  turn.joint = 1;
+  turn.target = ChannelTarget::rotation;
+  turn.times = {0, clip.duration};
+  turn.values = {0, 0, 0, 1, 0, 0, 0, 1};
+  morphs->add_channels(rig, 30, clip);
+  ASSERT_EQ(clip.channels.size(), 2u);
+  const std::vector<double>& times = clip.channels.back().times;
+  ASSERT_EQ(times.size(), 37u);
+  for (std::size_t k = 1; k < times.size(); ++k)
+    EXPECT_LT(static_cast<float>(times[k - 1]), static_cast<float>(times[k])) << k;
+}
+
 TEST(DriveArchive, MorphsThatReachSoFarLeaveTheOthersAlone) {
   const RawCharacter character = tube();
   const CharacterRig rig = CharacterRig::create(character).value();

@@ -128,7 +128,8 @@ std::vector<double> times_of(const Clip& clip, const Channel* old, double rate) 
     times.push_back(std::min(first + static_cast<double>(k) / rate, clip.duration));
   if (old != nullptr) times.insert(times.end(), old->times.begin(), old->times.end());
   std::sort(times.begin(), times.end());
-  const auto same = [](double a, double b) { return b - a < 1e-9; };
+  // Files have times as floats: a clip that ends at 1.2 ends at 1.2000000477.
+  const auto same = [](double a, double b) { return b - a < 1e-6 * std::max(1.0, b); };
   times.erase(std::unique(times.begin(), times.end(), same), times.end());
   return times;
 }
